@@ -47,6 +47,7 @@ struct GroupNormSizes {
     int together = 1;                  // by parts: pixels of a row whose output is made together
     int near = 1, channel_near = 1;    // of lanes those that may be neighbouring channels
     int part_lanes = 1;                // of sums over parts
+    bool few_pixels = false;           // which are the outer loops then
 };
 
 // Elements may lie far from zero and close to each other. So they are taken in blocks, each from
@@ -97,9 +98,10 @@ struct GroupNormBackward {
     Halide::Func weight_gradient, bias_gradient;
 };
 
-// Few pixels, up to kLongestSum, are added up at once. Rows are groups of few pixels, in slices of
-// one group; those of a part have up to kLongestSum pixels.
-enum class GroupNormParts : uint8_t { of_any_pixels, of_few_pixels, of_rows };
+// By images a part is an image, and the gradient of the input is made from bias_sums and
+// weight_sums, which are in memory. Few pixels, up to kLongestSum, are added up at once. Rows are
+// groups of few pixels, in slices of one group; those of a part have up to kLongestSum pixels.
+enum class GroupNormParts : uint8_t { of_any_pixels, of_few_pixels, of_rows, images };
 GroupNormBackward group_norm_backward(const GroupNormOperands &operands,
                                       const GroupNormSizes &sizes, GroupNormParts parts);
 // In slices of one group, for threads: a lane is one of neighbouring channels at one of several

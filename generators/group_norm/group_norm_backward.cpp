@@ -39,9 +39,11 @@ void add_up_pixels(const GroupNormOperands &op, const GroupNormSizes &sizes, Gro
     });
     const int lanes = sizes.lanes;
     const bool with_rest = sizes.vectors && lanes > 1, masked = sizes.vectors && lanes == 1;
+    // A block of threads reaches over the last channel.
+    const Expr near = parts == GroupNormParts::images ? min(c, op.channels - 1) : Expr(c);
     const Expr steps = with_rest ? op.width / lanes : ceil_div(op.width, lanes);
     const auto terms = [&](const Expr &px, const Box &place) {
-        return gradient_terms(op, stages.statistics(c, g, n), c, {px, place[1], n});
+        return gradient_terms(op, stages.statistics(c, g, n), near, {px, place[1], n});
     };
     LaneSumsOf of = {"of_pixels",
                      {c, g, n},
@@ -78,19 +80,23 @@ void add_up_parts(const GroupNormOperands &op, GroupNormParts kind, GroupNormBac
     stages.of_part = Func("of_part");
     const Func &of_part = stages.of_part;
     const Expr parts = ceil_div(op.batch, op.images);
-    const bool of_rows = kind == GroupNormParts::of_rows;
-    RDom &r = stages.images;
-    r = of_rows ? RDom(0, op.width, 0, op.height, 0, op.images, "images")
-                : RDom(0, 1, 0, 1, 0, op.images, "images");
-    r.where(n * op.images + r.z < op.batch);
-    const Expr image = clamp(n * op.images + r.z, 0, op.batch - 1);
-    const Values added =
-        of_rows
-            ? gradient_terms(op, {op.mean(0, g, image), op.rstd(0, g, image)}, c, {r.x, r.y, image})
-            : of_image(image);
-    stages.of_part(c, g, n) = Tuple(0.f, 0.f);
-    stages.of_part(c, g, n) =
-        Tuple(of_part(c, g, n)[0] + added[0], of_part(c, g, n)[1] + added[1]);
+    if (kind == GroupNormParts::images) {
+        stages.of_part(c, g, n) = Tuple(of_image(n));
+    } else {
+        const bool of_rows = kind == GroupNormParts::of_rows;
+        RDom &r = stages.images;
+        r = of_rows ? RDom(0, op.width, 0, op.height, 0, op.images, "images")
+                    : RDom(0, 1, 0, 1, 0, op.images, "images");
+        r.where(n * op.images + r.z < op.batch);
+        const Expr image = clamp(n * op.images + r.z, 0, op.batch - 1);
+        const Values added =
+            of_rows ? gradient_terms(op, {op.mean(0, g, image), op.rstd(0, g, image)}, c,
+                                     {r.x, r.y, image})
+                    : of_image(image);
+        stages.of_part(c, g, n) = Tuple(0.f, 0.f);
+        stages.of_part(c, g, n) =
+            Tuple(of_part(c, g, n)[0] + added[0], of_part(c, g, n)[1] + added[1]);
+    }
     stages.bias_sums = Func("sums_of_bias");
     stages.bias_sums(c, g, n) = of_part(c, g, n)[0];
     stages.weight_sums = Func("sums_of_weight");
@@ -120,6 +126,8 @@ void add_up_channels(const GroupNormOperands &op, const GroupNormSizes &sizes, G
         if (of_rows)
             return gradient_terms(op, {op.mean(0, g, n), op.rstd(0, g, n)}, at,
                                   {place[1], place[2], n});
+        if (parts == GroupNormParts::images)
+            return Values{stages.bias_sums(at, g, n), stages.weight_sums(at, g, n)};
         return Values{value(stages.of_pixels.total, {at, g, n}, 0),
                       value(stages.of_pixels.total, {at, g, n}, 1)};
     };

@@ -34,12 +34,26 @@ private:
     Expr log_;
 };
 
+// Lane sums whose loops are pixels, rows and what `box` has last, which few pixels are around.
+LaneSums sums_in_order(LaneSumsOf of, bool few_pixels) {
+    if (!few_pixels) return lane_sums(of);
+    const auto in_order = [](const Box &place) { return Box{place[1], place[2], place[0]}; };
+    of.box = {of.box[2], of.box[0], of.box[1]};
+    of.terms = [terms = of.terms, in_order](const Box &place, const Expr &lane) {
+        return terms(in_order(place), lane);
+    };
+    of.has = [has = of.has, in_order](const Box &place, const Expr &lane) {
+        return has(in_order(place), lane);
+    };
+    return lane_sums(of);
+}
+
 // stages.of_pixels and of_part: the sums of a part's images.
 void add_up_part(const GroupNormOperands &op, const GroupNormSizes &sizes,
                  GroupNormBackward &stages) {
     const LanesOfTiles lanes(op, sizes.lanes, sizes.near);
     const auto image = [&](const Box &place) { return n * op.images + place[2]; };
-    stages.of_pixels = lane_sums(
+    stages.of_pixels = sums_in_order(
         {"of_pixels",
          {tile, g, n},
          sizes.lanes,
@@ -57,13 +71,12 @@ void add_up_part(const GroupNormOperands &op, const GroupNormSizes &sizes,
              return lanes.channel(tile, lane) < op.channels &&
                     lanes.pixel(place[0], lane) < op.width && place[1] < op.height &&
                     image(place) < op.batch;
-         }});
+         }},
+        sizes.few_pixels);
     stages.across = lanes.across();
     stages.down = lanes.down();
     const RDom r(0, max(sizes.width / lanes.across(), 1), "of_lanes");
-    const Expr lane = sizes.width == 1
-                          ? Expr(0)
-                          : within(c % sizes.near + lanes.across() * r, sizes.width);
+    const Expr lane = within(c % sizes.near + lanes.across() * r, sizes.width);
     stages.of_part = Func("of_part");
     stages.of_part(c, g, n) = Tuple(0.f, 0.f);
     const Tuple so_far = stages.of_part(c, g, n),
@@ -76,7 +89,7 @@ void add_up_group(const GroupNormOperands &op, const GroupNormSizes &sizes,
                   GroupNormBackward &stages) {
     const LanesOfTiles lanes(op, sizes.channel_lanes, sizes.channel_near);
     const Expr image = min(n, op.batch - 1);  // blocks of threads reach over the last image
-    stages.of_channels = lane_sums(
+    stages.of_channels = sums_in_order(
         {"of_channels",
          {group, g, n},
          sizes.channel_lanes,
@@ -95,7 +108,8 @@ void add_up_group(const GroupNormOperands &op, const GroupNormSizes &sizes,
              return lanes.channel(place[2], lane) < op.channels &&
                     lanes.pixel(place[0], lane) < op.width && place[1] < op.height &&
                     place[2] < lanes.tiles();
-         }});
+         }},
+        sizes.few_pixels);
 }
 
 // The gradients of weight and bias.

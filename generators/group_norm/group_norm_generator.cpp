@@ -94,8 +94,11 @@ private:
     bool backward() const { return fix_backward.value() != 0; }
     bool by_runs() const { return algorithm.value() == "runs"; }
     bool by_groups() const { return algorithm.value() == "groups"; }
+    bool by_images() const { return algorithm.value() == "images"; }
     // A slice is.
-    bool of_one_group() const { return by_runs() || by_groups() || algorithm.value() == "rows"; }
+    bool of_one_group() const {
+        return by_runs() || by_groups() || by_images() || algorithm.value() == "rows";
+    }
 
     void configure_forward() {
         has_bias_ = add_input<bool>("has_bias");
@@ -201,10 +204,11 @@ private:
         const std::map<std::string, GroupNormParts> algorithms = {
             {"parts", GroupNormParts::of_any_pixels},
             {"parts_of_few_pixels", GroupNormParts::of_few_pixels},
-            {"rows", GroupNormParts::of_rows}};
+            {"rows", GroupNormParts::of_rows},
+            {"images", GroupNormParts::images}};
         if (!by_groups() && !algorithms.contains(algorithm))
             throw CompileError("algorithm is " + algorithm.value() +
-                               ", not parts, parts_of_few_pixels, rows or groups");
+                               ", not parts, parts_of_few_pixels, rows, images or groups");
         operands.output_gradient = order.image("output_gradient_cgxyn", *output_gradient_);
         operands.mean = *saved_mean_;
         operands.rstd = *saved_rstd_;

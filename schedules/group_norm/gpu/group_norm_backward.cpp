@@ -1,7 +1,6 @@
 #include "schedules/group_norm/group_norm.h"
 
 #include "generators/ceil_div.h"
-#include "schedules/gpu_elements.h"
 #include "schedules/group_norm/gpu/lane_sums.h"
 
 using namespace Halide;
@@ -25,18 +24,8 @@ Func all_channels(Func f, const GroupNormContext &context) {
     return f.bound(c, 0, context.channels).bound(g, 0, context.slices);
 }
 
-// A block a part of a slice, of which neighbours are slices of an image. Only the first dimension
-// of a grid may be longer than 65535; it is not fused with others, as of two loops that are
-// computed together Halide then takes all slices for the bounds of one.
-void blocks_of_parts(Func f, const Var &part, const GroupNormContext &context) {
-    const Var row("row"), rows("rows");
-    const Expr parts = ceil_div(context.batch, context.images);
-    f.split(part, rows, row, clamp(parts, 1, 1 << 15), guard);
-    f.gpu_blocks(g, row, rows).never_partition_all();
-}
-
 // The sums of a part's channels, in memory; both from one set of sums.
-void sums_of_parts(GroupNormBackward &stages, const GroupNormContext &context, bool staged) {
+void sums_of_parts(GroupNormBackward &stages, const GroupNormContext &context) {
     const GroupNormSizes sizes = group_norm_sizes(context);
     const Var co("co");
     LaneSums &sums = stages.of_pixels;
@@ -44,24 +33,17 @@ void sums_of_parts(GroupNormBackward &stages, const GroupNormContext &context, b
         all_channels(out, context)
             .compute_root()
             .split(n, part, n, 1)
-            .split(c, co, c, staged ? sizes.near : kThreads, guard)
-            .split(c, warp, thread, staged ? std::min(sizes.near, kWarp) : kWarp, guard)
+            .split(c, co, c, sizes.near, guard)
+            .split(c, warp, thread, std::min(sizes.near, kWarp), guard)
             .reorder(thread, warp, co, n, g, part)
             .gpu_threads(thread, warp);
-        blocks_of_parts(out, part, context);
+        blocks_of_slices(out, part, ceil_div(context.batch, context.images));
     }
     stages.weight_sums.compute_with(stages.bias_sums, thread);
     stages.of_part.compute_at(stages.bias_sums, thread).store_in(MemoryType::Register);
     for (const Var &one : {c, g, n}) stages.of_part.bound_extent(one, 1);
     stages.of_part.update().never_partition_all();
     sums.folded.bound(sums.lane, 0, sizes.width);
-    if (!staged) {
-        sums.folded.compute_root();
-        element_a_thread(sums.folded, {tile, g, n, sums.lane});
-        in_registers(sums, sums.folded, thread);
-        for (const Var &one : {tile, g, n}) sums.running.bound_extent(one, 1);
-        return;
-    }
     for (Func one : {sums.of_lane, sums.folded}) {
         one.compute_at(stages.bias_sums, co)
             .store_in(MemoryType::GPUShared)
@@ -75,7 +57,7 @@ void sums_of_parts(GroupNormBackward &stages, const GroupNormContext &context, b
 }
 
 // Those of weight and bias: a block 32 channels, with some lanes each.
-void gradient_of_vector(LaneSums &sums, Func out, const GroupNormContext &context, bool staged) {
+void gradient_of_vector(LaneSums &sums, Func out, const GroupNormContext &context) {
     const Var co("co"), cb("cb"), go("go");
     all_channels(out, context)
         .compute_root()
@@ -87,11 +69,6 @@ void gradient_of_vector(LaneSums &sums, Func out, const GroupNormContext &contex
         .gpu_blocks(block)
         .gpu_threads(c)
         .never_partition_all();
-    if (!staged) {
-        in_registers(sums, out, c);
-        for (const Var &one : {c, g}) sums.running.bound_extent(one, 1);
-        return;
-    }
     sums.of_lane.compute_at(out, co)
         .store_in(MemoryType::GPUShared)
         .bound_extent(c, kWarp)
@@ -103,10 +80,9 @@ void gradient_of_vector(LaneSums &sums, Func out, const GroupNormContext &contex
     in_registers(sums, sums.of_lane, c);
 }
 
-void gradients_of_vectors(GroupNormBackward &stages, const GroupNormContext &context,
-                          bool staged) {
-    gradient_of_vector(stages.bias_lanes, stages.bias_gradient, context, staged);
-    gradient_of_vector(stages.weight_lanes, stages.weight_gradient, context, staged);
+void gradients_of_vectors(GroupNormBackward &stages, const GroupNormContext &context) {
+    gradient_of_vector(stages.bias_lanes, stages.bias_gradient, context);
+    gradient_of_vector(stages.weight_lanes, stages.weight_gradient, context);
 }
 
 }  // namespace
@@ -114,8 +90,8 @@ void gradients_of_vectors(GroupNormBackward &stages, const GroupNormContext &con
 // Three kernels. A block has a group: it adds up its channels, then all of it, then makes the
 // gradient of the input, and reads the group from memory once and twice from caches. Blocks for
 // 32 channels each add up those sums of all images.
-void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &context) {
-    sums_of_parts(stages, context, true);
+void group_norm_backward_groups(GroupNormBackward &stages, const GroupNormContext &context) {
+    sums_of_parts(stages, context);
     const Var co("co"), xo("xo"), ci("ci"), xi("xi"), round("round"), both("both");
     Func out = stages.input_gradient;
     out.compute_root()
@@ -132,7 +108,7 @@ void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &cont
                                                        : std::vector<VarOrRVar>{xo, co, y, round};
     out.reorder(inside[0], inside[1], inside[2], inside[3], thread, warp, n, g, part)
         .gpu_threads(thread, warp);
-    blocks_of_parts(out, part, context);
+    blocks_of_slices(out, part, ceil_div(context.batch, context.images));
     out.compute_with(stages.bias_sums, g);
     LaneSums &sums = stages.of_channels;
     for (Func one : {sums.of_lane, sums.folded}) {
@@ -149,13 +125,13 @@ void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &cont
         .bound_extent(n, 1)
         .bound_extent(g, 1)
         .bound_extent(group, 1);
-    gradients_of_vectors(stages, context, true);
+    gradients_of_vectors(stages, context);
 }
 
 // The same for groups of few pixels: a warp a group, 8 of them at a time.
 void group_norm_backward_rows(GroupNormBackward &stages, const GroupNormContext &context) {
     constexpr int kGroups = kThreads / kWarp;
-    sums_of_parts(stages, context, true);
+    sums_of_parts(stages, context);
     const Var co("co"), eight("eight");
     Func out = stages.input_gradient;
     out.compute_root()
@@ -164,7 +140,7 @@ void group_norm_backward_rows(GroupNormBackward &stages, const GroupNormContext 
         .split(c, co, thread, kWarp, guard)
         .reorder(co, x, y, thread, n, eight, g, part)
         .gpu_threads(thread, n);
-    blocks_of_parts(out, part, context);
+    blocks_of_slices(out, part, ceil_div(context.batch, context.images));
     out.compute_with(stages.bias_sums, g);
     LaneSums &sums = stages.of_channels;
     for (Func one : {sums.of_lane, sums.folded}) {
@@ -183,18 +159,7 @@ void group_norm_backward_rows(GroupNormBackward &stages, const GroupNormContext 
         .bound_extent(g, 1)
         .bound_extent(group, 1)
         .gpu_threads(n);
-    gradients_of_vectors(stages, context, true);
-}
-
-// Without shared memory: a thread a channel of a part, then a thread a group.
-void group_norm_backward_unstaged(GroupNormBackward &stages, const GroupNormContext &context) {
-    sums_of_parts(stages, context, false);
-    Func out = stages.input_gradient;
-    threads_of_groups(out, context.nhwc ? std::vector<VarOrRVar>{c, x, y}
-                                        : std::vector<VarOrRVar>{x, y, c});
-    in_registers(stages.of_channels, out, n);
-    of_thread(stages.of_channels.total, out, n);
-    gradients_of_vectors(stages, context, false);
+    gradients_of_vectors(stages, context);
 }
 
 }  // namespace hk::schedules::gpu

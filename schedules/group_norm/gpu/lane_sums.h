@@ -1,24 +1,31 @@
 #pragma once
-// Sums by lanes in kernels of group normalisation, and the loops of threads that have a group each.
+// Sums by lanes in kernels of group normalisation, and their blocks.
 
 #include "generators/group_norm/group_norm.h"
 
 namespace hk::schedules::gpu {
 
-// A group a thread, `inside` its loops; blocks are in one dimension of the grid, the others of
-// which end at 65535.
-inline void threads_of_groups(Halide::Func out, std::vector<Halide::VarOrRVar> inside) {
-    using generators::g, generators::n;
-    const Halide::Var block("block"), no("no"), go("go");
-    inside.insert(inside.end(), {n, g, no, go});
-    out.compute_root()
-        .split(n, no, n, 64, Halide::TailStrategy::GuardWithIf)
-        .split(g, go, g, 1)
-        .reorder(inside)
-        .fuse(no, go, block)
-        .gpu_blocks(block)
-        .gpu_threads(n)
+// Blocks for slices of `count` images, or blocks of images: only the first dimension of a grid may
+// be longer than 65535. Loops are not fused, as of two loops that are computed together Halide then
+// takes all slices for the bounds of one.
+inline void blocks_of_slices(Halide::Func f, const Halide::Var &images,
+                             const Halide::Expr &count) {
+    const Halide::Var row("row"), rows("rows");
+    f.split(images, rows, row, clamp(count, 1, 1 << 15), Halide::TailStrategy::GuardWithIf)
+        .gpu_blocks(generators::g, row, rows)
         .never_partition_all();
+}
+
+// A group a thread, `inside` its loops.
+inline void threads_of_groups(Halide::Func out, std::vector<Halide::VarOrRVar> inside,
+                              const Halide::Expr &batch) {
+    const Halide::Var block("block");
+    inside.insert(inside.end(), {generators::n, generators::g, block});
+    out.compute_root()
+        .split(generators::n, block, generators::n, 64, Halide::TailStrategy::GuardWithIf)
+        .reorder(inside)
+        .gpu_threads(generators::n);
+    blocks_of_slices(out, block, (batch + 63) / 64);
 }
 
 // What a thread adds up, in registers.
