@@ -14,9 +14,14 @@ constexpr auto guard = TailStrategy::GuardWithIf;
 constexpr int kWarp = 32, kThreads = 256;
 const Var block("block"), part("part"), warp("warp"), thread("thread");
 
-// A loop of 256, as threads of all shapes of a block's loops.
-void as_threads(Func f, const Var &loop) {
-    f.split(loop, warp, thread, kWarp, guard).reorder(thread, warp).gpu_threads(thread, warp);
+// Lanes as threads: those that are next to each other in memory are of a warp.
+void as_threads(Func f, const Var &lane, const GroupNormContext &context) {
+    if (context.nhwc) {
+        f.split(lane, warp, thread, kWarp, guard);
+    } else {
+        f.split(lane, thread, warp, kThreads / kWarp, guard);
+    }
+    f.reorder(thread, warp).gpu_threads(thread, warp);
 }
 
 // Buffers have these extents: what both are made from has the bounds of one.
@@ -51,7 +56,7 @@ void sums_of_parts(GroupNormBackward &stages, const GroupNormContext &context) {
             .bound_extent(g, 1)
             .bound_extent(n, 1)
             .never_partition_all();
-        as_threads(one, sums.lane);
+        as_threads(one, sums.lane, context);
     }
     in_registers(sums, sums.of_lane, thread);
 }
@@ -117,7 +122,7 @@ void group_norm_backward_groups(GroupNormBackward &stages, const GroupNormContex
             .bound_extent(n, 1)
             .bound_extent(g, 1)
             .never_partition_all();
-        as_threads(one, sums.lane);
+        as_threads(one, sums.lane, context);
     }
     in_registers(sums, sums.of_lane, thread);
     sums.total.compute_at(out, n)
