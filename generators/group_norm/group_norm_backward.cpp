@@ -89,10 +89,10 @@ void add_up_parts(const GroupNormOperands &op, GroupNormParts kind, GroupNormBac
                     : RDom(0, 1, 0, 1, 0, op.images, "images");
         r.where(n * op.images + r.z < op.batch);
         const Expr image = clamp(n * op.images + r.z, 0, op.batch - 1);
-        const Values added =
-            of_rows ? gradient_terms(op, {op.mean(0, g, image), op.rstd(0, g, image)}, c,
-                                     {r.x, r.y, image})
-                    : of_image(image);
+        const Values added = of_rows
+                                 ? gradient_terms(op, {op.mean(0, g, image), op.rstd(0, g, image)},
+                                                  c, {r.x, r.y, image})
+                                 : of_image(image);
         stages.of_part(c, g, n) = Tuple(0.f, 0.f);
         stages.of_part(c, g, n) =
             Tuple(of_part(c, g, n)[0] + added[0], of_part(c, g, n)[1] + added[1]);

@@ -275,9 +275,9 @@ void group_norm_parts(GroupNorm &stages, const GroupNormContext &context) {
 // A group a thread, which stages nothing, for devices without shared memory.
 void group_norm_unstaged(GroupNorm &stages, const GroupNormContext &context) {
     Func out = stages.output;
-    threads_of_groups(out, context.nhwc ? std::vector<VarOrRVar>{c, x, y}
-                                        : std::vector<VarOrRVar>{x, y, c},
-                      context.batch);
+    threads_of_groups(
+        out, context.nhwc ? std::vector<VarOrRVar>{c, x, y} : std::vector<VarOrRVar>{x, y, c},
+        context.batch);
     for (Func one : {stages.mean, stages.rstd}) {
         threads_of_groups(one, {group}, context.batch);
         one.compute_with(out, n);
@@ -303,9 +303,9 @@ void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &cont
 void group_norm_backward_unstaged(GroupNormBackward &stages, const GroupNormContext &context) {
     sums_of_pixels(stages, context, 64, false);
     Func out = stages.input_gradient;
-    threads_of_groups(out, context.nhwc ? std::vector<VarOrRVar>{c, x, y}
-                                        : std::vector<VarOrRVar>{x, y, c},
-                      context.batch);
+    threads_of_groups(
+        out, context.nhwc ? std::vector<VarOrRVar>{c, x, y} : std::vector<VarOrRVar>{x, y, c},
+        context.batch);
     in_registers(stages.of_channels, out, n);
     of_thread(stages.of_channels.total, out, n);
     gradients_of_vectors(stages);

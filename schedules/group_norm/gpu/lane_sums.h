@@ -8,8 +8,7 @@ namespace hk::schedules::gpu {
 // Blocks for slices of `count` images, or blocks of images: only the first dimension of a grid may
 // be longer than 65535. Loops are not fused, as of two loops that are computed together Halide then
 // takes all slices for the bounds of one.
-inline void blocks_of_slices(Halide::Func f, const Halide::Var &images,
-                             const Halide::Expr &count) {
+inline void blocks_of_slices(Halide::Func f, const Halide::Var &images, const Halide::Expr &count) {
     const Halide::Var row("row"), rows("rows");
     f.split(images, rows, row, clamp(count, 1, 1 << 15), Halide::TailStrategy::GuardWithIf)
         .gpu_blocks(generators::g, row, rows)
