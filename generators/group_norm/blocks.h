@@ -40,6 +40,13 @@ Values factors_of(const GroupNormOperands &op, const Halide::Tuple &statistics,
 void add_output(const GroupNormOperands &op, const Halide::Expr &value,
                 const Halide::Tuple &factors, GroupNorm &stages);
 
+// The output's gradient of an element, and that times the normalised input.
+Values gradient_terms(const GroupNormOperands &op, const Halide::Tuple &mean_rstd,
+                      const Halide::Expr &channel, const Box &at);  // pixel and image
+
+// stages.factors and input_gradient, from of_channels.
+void add_input_gradient(const GroupNormOperands &op, GroupNormBackward &stages);
+
 // stages.mean and rstd, of a group.
 void add_saved(const Halide::Expr &mean, const Halide::Expr &rstd, GroupNorm &stages);
 

@@ -9,7 +9,7 @@
 
 namespace hk::generators {
 
-inline const Halide::Var group{"group"}, pixel{"pixel"};
+inline const Halide::Var group{"group"}, pixel{"pixel"}, tile{"tile"};
 
 struct GroupNormOperands {
     Halide::Func input, output_gradient;  // (c, g, x, y, n)
@@ -45,6 +45,9 @@ struct GroupNormSizes {
     int channel_lanes, channel_width;  // of sums over a group's channels
     int block;                         // terms of a lane that have a middle of their own; 0: all
     int together = 1;                  // by parts: pixels of a row whose output is made together
+    int near = 1, channel_near = 1;    // of lanes those that may be neighbouring channels
+    int part_lanes = 1;                // of sums over parts
+    bool few_pixels = false;           // which are the outer loops then
 };
 
 // Elements may lie far from zero and close to each other. So they are taken in blocks, each from
@@ -86,10 +89,12 @@ GroupNorm group_norm_by_parts(const GroupNormOperands &operands, const GroupNorm
 // of_channels are of elements, and of_pixels is none.
 struct GroupNormBackward {
     LaneSums of_pixels, of_channels;
+    Halide::Expr across, down;  // of lanes: neighbouring channels, and pixels
     Halide::Func statistics, factors, input_gradient;
     Halide::RDom images;
     Halide::Func of_part, bias_sums, weight_sums;
     BlockedSum weight_parts, bias_parts;
+    LaneSums weight_lanes, bias_lanes;  // the same, in lanes
     Halide::Func weight_gradient, bias_gradient;
 };
 
@@ -99,5 +104,9 @@ struct GroupNormBackward {
 enum class GroupNormParts : uint8_t { of_any_pixels, of_few_pixels, of_rows, images };
 GroupNormBackward group_norm_backward(const GroupNormOperands &operands,
                                       const GroupNormSizes &sizes, GroupNormParts parts);
+// In slices of one group, for threads: a lane is one of neighbouring channels at one of several
+// pixels.
+GroupNormBackward group_norm_backward_by_groups(const GroupNormOperands &operands,
+                                                const GroupNormSizes &sizes);
 
 }  // namespace hk::generators

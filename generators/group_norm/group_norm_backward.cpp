@@ -1,19 +1,35 @@
-#include "generators/group_norm/group_norm.h"
+#include "generators/group_norm/blocks.h"
 
 using namespace Halide;
 
 namespace hk::generators {
 
-namespace {
-
-// The output's gradient of an element, and that times the normalised input.
-Values terms_at(const GroupNormOperands &op, const Tuple &mean_rstd, const Expr &channel,
-                const Expr &px, const Expr &py, const Expr &image) {
-    const Expr dy = cast<float>(op.output_gradient(channel, g, px, py, image));
+Values gradient_terms(const GroupNormOperands &op, const Tuple &mean_rstd, const Expr &channel,
+                      const Box &at) {
+    const Expr dy = cast<float>(op.output_gradient(channel, g, at[0], at[1], at[2]));
     const Expr distance =
-        strict_float(cast<float>(op.input(channel, g, px, py, image)) - mean_rstd[0]);
+        strict_float(cast<float>(op.input(channel, g, at[0], at[1], at[2])) - mean_rstd[0]);
     return {dy, dy * (distance * mean_rstd[1])};
 }
+
+void add_input_gradient(const GroupNormOperands &op, GroupNormBackward &stages) {
+    stages.factors = of_each_channel("factors", op, [&](const Expr &channel, const Expr &of) {
+        const Expr rstd = op.rstd(of, g, n);
+        const auto mean_of = [&](int v) {
+            return value(stages.of_channels.total, {of, g, n}, v) / op.count();
+        };
+        return Values{op.mean(of, g, n), rstd * op.weight(channel, g), rstd * mean_of(0),
+                      rstd * rstd * mean_of(1)};
+    });
+    const Tuple factors = stages.factors(c, g, n);
+    const Expr distance = strict_float(cast<float>(op.input(c, g, x, y, n)) - factors[0]);
+    const Expr dy = cast<float>(op.output_gradient(c, g, x, y, n));
+    stages.input_gradient = Func("gradient_of_input");
+    stages.input_gradient(c, g, x, y, n) =
+        cast(op.type, dy * factors[1] - factors[2] - distance * factors[3]);
+}
+
+namespace {
 
 // stages.of_pixels.
 void add_up_pixels(const GroupNormOperands &op, const GroupNormSizes &sizes, GroupNormParts parts,
@@ -27,7 +43,7 @@ void add_up_pixels(const GroupNormOperands &op, const GroupNormSizes &sizes, Gro
     const Expr near = parts == GroupNormParts::images ? min(c, op.channels - 1) : Expr(c);
     const Expr steps = with_rest ? op.width / lanes : ceil_div(op.width, lanes);
     const auto terms = [&](const Expr &px, const Box &place) {
-        return terms_at(op, stages.statistics(c, g, n), near, px, place[1], n);
+        return gradient_terms(op, stages.statistics(c, g, n), near, {px, place[1], n});
     };
     LaneSumsOf of = {"of_pixels",
                      {c, g, n},
@@ -61,11 +77,10 @@ void add_up_parts(const GroupNormOperands &op, GroupNormParts kind, GroupNormBac
         return Values{value(stages.of_pixels.total, {c, g, image}, 0),
                       value(stages.of_pixels.total, {c, g, image}, 1)};
     };
-    const bool by_images = kind == GroupNormParts::images;
     stages.of_part = Func("of_part");
     const Func &of_part = stages.of_part;
-    const Expr parts = by_images ? op.batch : ceil_div(op.batch, op.images);
-    if (by_images) {
+    const Expr parts = ceil_div(op.batch, op.images);
+    if (kind == GroupNormParts::images) {
         stages.of_part(c, g, n) = Tuple(of_image(n));
     } else {
         const bool of_rows = kind == GroupNormParts::of_rows;
@@ -74,9 +89,10 @@ void add_up_parts(const GroupNormOperands &op, GroupNormParts kind, GroupNormBac
                     : RDom(0, 1, 0, 1, 0, op.images, "images");
         r.where(n * op.images + r.z < op.batch);
         const Expr image = clamp(n * op.images + r.z, 0, op.batch - 1);
-        const Values added =
-            of_rows ? terms_at(op, {op.mean(0, g, image), op.rstd(0, g, image)}, c, r.x, r.y, image)
-                    : of_image(image);
+        const Values added = of_rows
+                                 ? gradient_terms(op, {op.mean(0, g, image), op.rstd(0, g, image)},
+                                                  c, {r.x, r.y, image})
+                                 : of_image(image);
         stages.of_part(c, g, n) = Tuple(0.f, 0.f);
         stages.of_part(c, g, n) =
             Tuple(of_part(c, g, n)[0] + added[0], of_part(c, g, n)[1] + added[1]);
@@ -108,7 +124,8 @@ void add_up_channels(const GroupNormOperands &op, const GroupNormSizes &sizes, G
     const bool of_rows = parts == GroupNormParts::of_rows;
     const auto sums = [&](const Expr &at, const Box &place) {
         if (of_rows)
-            return terms_at(op, {op.mean(0, g, n), op.rstd(0, g, n)}, at, place[1], place[2], n);
+            return gradient_terms(op, {op.mean(0, g, n), op.rstd(0, g, n)}, at,
+                                  {place[1], place[2], n});
         if (parts == GroupNormParts::images)
             return Values{stages.bias_sums(at, g, n), stages.weight_sums(at, g, n)};
         return Values{value(stages.of_pixels.total, {at, g, n}, 0),
@@ -153,20 +170,7 @@ GroupNormBackward group_norm_backward(const GroupNormOperands &op, const GroupNo
     if (parts != GroupNormParts::of_rows) add_up_pixels(op, sizes, parts, stages);
     add_up_parts(op, parts, stages);
     add_up_channels(op, sizes, parts, stages);
-    stages.factors = of_each_channel("factors", op, [&](const Expr &channel, const Expr &of) {
-        const Expr rstd = op.rstd(of, g, n);
-        const auto mean_of = [&](int v) {
-            return value(stages.of_channels.total, {of, g, n}, v) / op.count();
-        };
-        return Values{op.mean(of, g, n), rstd * op.weight(channel, g), rstd * mean_of(0),
-                      rstd * rstd * mean_of(1)};
-    });
-    const Tuple factors = stages.factors(c, g, n);
-    const Expr distance = strict_float(cast<float>(op.input(c, g, x, y, n)) - factors[0]);
-    const Expr dy = cast<float>(op.output_gradient(c, g, x, y, n));
-    stages.input_gradient = Func("gradient_of_input");
-    stages.input_gradient(c, g, x, y, n) =
-        cast(op.type, dy * factors[1] - factors[2] - distance * factors[3]);
+    add_input_gradient(op, stages);
     return stages;
 }
 

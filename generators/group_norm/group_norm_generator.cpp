@@ -93,9 +93,12 @@ private:
 
     bool backward() const { return fix_backward.value() != 0; }
     bool by_runs() const { return algorithm.value() == "runs"; }
+    bool by_groups() const { return algorithm.value() == "groups"; }
     bool by_images() const { return algorithm.value() == "images"; }
     // A slice is.
-    bool of_one_group() const { return by_runs() || by_images() || algorithm.value() == "rows"; }
+    bool of_one_group() const {
+        return by_runs() || by_groups() || by_images() || algorithm.value() == "rows";
+    }
 
     void configure_forward() {
         has_bias_ = add_input<bool>("has_bias");
@@ -196,25 +199,26 @@ private:
         for (auto *buffer : {bias_sums_, weight_sums_}) {
             constrain_vector(*buffer);
             buffer->dim(1).set_extent(input.dim(order.image_dims()[1]).extent());
-            buffer->dim(2).set_extent(by_images() ? operands.batch
-                                                  : ceil_div(operands.batch, Expr(*images_)));
+            buffer->dim(2).set_extent(ceil_div(operands.batch, Expr(*images_)));
         }
         const std::map<std::string, GroupNormParts> algorithms = {
             {"parts", GroupNormParts::of_any_pixels},
             {"parts_of_few_pixels", GroupNormParts::of_few_pixels},
             {"rows", GroupNormParts::of_rows},
             {"images", GroupNormParts::images}};
-        if (!algorithms.contains(algorithm))
+        if (!by_groups() && !algorithms.contains(algorithm))
             throw CompileError("algorithm is " + algorithm.value() +
-                               ", not parts, parts_of_few_pixels, rows or images");
+                               ", not parts, parts_of_few_pixels, rows, images or groups");
         operands.output_gradient = order.image("output_gradient_cgxyn", *output_gradient_);
         operands.mean = *saved_mean_;
         operands.rstd = *saved_rstd_;
         operands.images = *images_;
         sc::GroupNormContext with_images = context;
         with_images.images = *images_;
+        const GroupNormSizes sizes = sc::group_norm_sizes(context);
         GroupNormBackward stages =
-            group_norm_backward(operands, sc::group_norm_sizes(context), algorithms.at(algorithm));
+            by_groups() ? group_norm_backward_by_groups(operands, sizes)
+                        : group_norm_backward(operands, sizes, algorithms.at(algorithm));
         (*output_)(order.image_arguments(c)) = stages.input_gradient(c, g, x, y, n);
         *bias_sums_ = stages.bias_sums;
         *weight_sums_ = stages.weight_sums;

@@ -34,6 +34,10 @@ void group_norm_rows(generators::GroupNorm &stages, const GroupNormContext &cont
 void group_norm_parts(generators::GroupNorm &stages, const GroupNormContext &context);
 void group_norm_unstaged(generators::GroupNorm &stages, const GroupNormContext &context);
 void group_norm_backward(generators::GroupNormBackward &stages, const GroupNormContext &context);
+void group_norm_backward_groups(generators::GroupNormBackward &stages,
+                                const GroupNormContext &context);
+void group_norm_backward_rows(generators::GroupNormBackward &stages,
+                              const GroupNormContext &context);
 void group_norm_backward_unstaged(generators::GroupNormBackward &stages,
                                   const GroupNormContext &context);
 }  // namespace gpu
@@ -52,6 +56,8 @@ inline const Table<generators::GroupNormBackward, GroupNormContext> group_norm_b
      {"cached_part", cpu::group_norm_backward},
      {"cached_rows", cpu::group_norm_backward_rows},
      {"block_a_channel", gpu::group_norm_backward},
+     {"block_of_a_group", gpu::group_norm_backward_groups},
+     {"block_of_rows", gpu::group_norm_backward_rows},
      {"unstaged", gpu::group_norm_backward_unstaged}};
 
 }  // namespace hk::schedules

@@ -100,14 +100,16 @@ inline int64_t slices_of(const KernelInfo &kernel, const GroupNormProblem &probl
     return slices;
 }
 
-// Images of a part, whose gradients of weight and bias are added up while the second cache holds
-// them.
+// Images of a part, whose gradients of weight and bias are added up while caches hold them: a CPU
+// core's second; of a GPU of rows, which have few elements for a sum, the second for all blocks.
 inline int64_t images_of_part(const KernelInfo &kernel, const GroupNormProblem &problem,
                               int64_t slices) {
     const std::string_view algorithm = kernel.algorithm;
-    if (!algorithm.starts_with("parts") && algorithm != "rows") return 1;
     const int64_t pixels = problem.height * problem.width;
     const int64_t bytes = 2 * problem.channels / slices * pixels * size_of(problem.type);
+    if (std::string_view(kernel.schedule) == "block_of_rows")
+        return std::clamp<int64_t>((1 << 17) / bytes / 8 * 8, 8, 64);
+    if (!algorithm.starts_with("parts") && algorithm != "rows") return 1;
     // Rows are added up at once (generators/group_norm/group_norm.h).
     return std::clamp<int64_t>((1 << 18) / bytes, 1, algorithm == "rows" ? 256 / pixels : 64);
 }

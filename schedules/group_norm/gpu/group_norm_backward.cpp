@@ -1,0 +1,167 @@
+#include "schedules/group_norm/group_norm.h"
+
+#include "generators/ceil_div.h"
+#include "schedules/group_norm/gpu/lane_sums.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules::gpu {
+
+namespace {
+
+constexpr auto guard = TailStrategy::GuardWithIf;
+constexpr int kWarp = 32, kThreads = 256;
+const Var block("block"), part("part"), warp("warp"), thread("thread");
+
+// Lanes as threads of a block. Of nchw a warp has 4 pixels of 8 channels: with 32 of one channel
+// more sectors were whole and more threads idle, 153 us instead of 121 for 7x7 pixels
+// (build/bin/counts --list networks --family group_norm_backward --type f32 --layout nchw).
+void as_threads(Func f, const Var &lane) {
+    f.split(lane, warp, thread, kWarp, guard).reorder(thread, warp).gpu_threads(thread, warp);
+}
+
+// Buffers have these extents: what both are made from has the bounds of one.
+Func all_channels(Func f, const GroupNormContext &context) {
+    return f.bound(c, 0, context.channels).bound(g, 0, context.slices);
+}
+
+// The sums of a part's channels, in memory; both from one set of sums.
+void sums_of_parts(GroupNormBackward &stages, const GroupNormContext &context) {
+    const GroupNormSizes sizes = group_norm_sizes(context);
+    const Var co("co");
+    LaneSums &sums = stages.of_pixels;
+    for (Func out : {stages.bias_sums, stages.weight_sums}) {
+        all_channels(out, context)
+            .compute_root()
+            .split(n, part, n, 1)
+            .split(c, co, c, sizes.near, guard)
+            .split(c, warp, thread, std::min(sizes.near, kWarp), guard)
+            .reorder(thread, warp, co, n, g, part)
+            .gpu_threads(thread, warp);
+        blocks_of_slices(out, part, ceil_div(context.batch, context.images));
+    }
+    stages.weight_sums.compute_with(stages.bias_sums, thread);
+    stages.of_part.compute_at(stages.bias_sums, thread).store_in(MemoryType::Register);
+    for (const Var &one : {c, g, n}) stages.of_part.bound_extent(one, 1);
+    stages.of_part.update().never_partition_all();
+    sums.folded.bound(sums.lane, 0, sizes.width);
+    for (Func one : {sums.of_lane, sums.folded}) {
+        one.compute_at(stages.bias_sums, co)
+            .store_in(MemoryType::GPUShared)
+            .bound_extent(tile, 1)
+            .bound_extent(g, 1)
+            .bound_extent(n, 1)
+            .never_partition_all();
+        as_threads(one, sums.lane);
+    }
+    in_registers(sums, sums.of_lane, thread);
+}
+
+// Those of weight and bias: a block 32 channels, with some lanes each.
+void gradient_of_vector(LaneSums &sums, Func out, const GroupNormContext &context) {
+    const Var co("co"), cb("cb"), go("go");
+    all_channels(out, context)
+        .compute_root()
+        .split(c, co, c, kWarp, guard)
+        .split(co, cb, co, 1)
+        .split(g, go, g, 1)
+        .reorder(c, co, g, cb, go)
+        .fuse(cb, go, block)
+        .gpu_blocks(block)
+        .gpu_threads(c)
+        .never_partition_all();
+    sums.of_lane.compute_at(out, co)
+        .store_in(MemoryType::GPUShared)
+        .bound_extent(c, kWarp)
+        .bound_extent(g, 1)
+        .reorder(c, sums.lane)
+        .reorder_storage(c, sums.lane)
+        .gpu_threads(c, sums.lane)
+        .never_partition_all();
+    in_registers(sums, sums.of_lane, c);
+}
+
+void gradients_of_vectors(GroupNormBackward &stages, const GroupNormContext &context) {
+    gradient_of_vector(stages.bias_lanes, stages.bias_gradient, context);
+    gradient_of_vector(stages.weight_lanes, stages.weight_gradient, context);
+}
+
+}  // namespace
+
+// Three kernels. A block has a group: it adds up its channels, then all of it, then makes the
+// gradient of the input, and reads the group from memory once and twice from caches. Blocks for
+// 32 channels each add up those sums of all images.
+void group_norm_backward_groups(GroupNormBackward &stages, const GroupNormContext &context) {
+    sums_of_parts(stages, context);
+    const Var co("co"), xo("xo"), ci("ci"), xi("xi"), round("round"), both("both");
+    Func out = stages.input_gradient;
+    out.compute_root()
+        .split(n, part, n, context.images, guard)
+        .split(c, co, ci, stages.across, guard)
+        .split(x, xo, xi, stages.down, guard);
+    if (context.nhwc) {
+        out.reorder(ci, xi, co, xo, y, n, g, part).fuse(ci, xi, both);
+    } else {
+        out.reorder(xi, ci, xo, co, y, n, g, part).fuse(xi, ci, both);
+    }
+    out.split(both, round, both, kThreads, guard).split(both, warp, thread, kWarp);
+    const std::vector<VarOrRVar> inside = context.nhwc ? std::vector<VarOrRVar>{co, xo, y, round}
+                                                       : std::vector<VarOrRVar>{xo, co, y, round};
+    out.reorder(inside[0], inside[1], inside[2], inside[3], thread, warp, n, g, part)
+        .gpu_threads(thread, warp);
+    blocks_of_slices(out, part, ceil_div(context.batch, context.images));
+    out.compute_with(stages.bias_sums, g);
+    LaneSums &sums = stages.of_channels;
+    for (Func one : {sums.of_lane, sums.folded}) {
+        one.compute_at(out, n)
+            .store_in(MemoryType::GPUShared)
+            .bound_extent(n, 1)
+            .bound_extent(g, 1)
+            .never_partition_all();
+        as_threads(one, sums.lane);
+    }
+    in_registers(sums, sums.of_lane, thread);
+    sums.total.compute_at(out, n)
+        .store_in(MemoryType::GPUShared)
+        .bound_extent(n, 1)
+        .bound_extent(g, 1)
+        .bound_extent(group, 1);
+    gradients_of_vectors(stages, context);
+}
+
+// The same for groups of few pixels: a warp a group, 8 of them at a time.
+void group_norm_backward_rows(GroupNormBackward &stages, const GroupNormContext &context) {
+    constexpr int kGroups = kThreads / kWarp;
+    sums_of_parts(stages, context);
+    const Var co("co"), eight("eight");
+    Func out = stages.input_gradient;
+    out.compute_root()
+        .split(n, part, n, context.images, guard)
+        .split(n, eight, n, kGroups, guard)
+        .split(c, co, thread, kWarp, guard)
+        .reorder(co, x, y, thread, n, eight, g, part)
+        .gpu_threads(thread, n);
+    blocks_of_slices(out, part, ceil_div(context.batch, context.images));
+    out.compute_with(stages.bias_sums, g);
+    LaneSums &sums = stages.of_channels;
+    for (Func one : {sums.of_lane, sums.folded}) {
+        one.compute_at(out, eight)
+            .store_in(MemoryType::GPUShared)
+            .bound_extent(n, kGroups)
+            .bound_extent(g, 1)
+            .reorder(sums.lane, n)
+            .gpu_threads(sums.lane, n)
+            .never_partition_all();
+    }
+    in_registers(sums, sums.of_lane, sums.lane);
+    sums.total.compute_at(out, eight)
+        .store_in(MemoryType::GPUShared)
+        .bound_extent(n, kGroups)
+        .bound_extent(g, 1)
+        .bound_extent(group, 1)
+        .gpu_threads(n);
+    gradients_of_vectors(stages, context);
+}
+
+}  // namespace hk::schedules::gpu
