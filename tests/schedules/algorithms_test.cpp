@@ -209,8 +209,7 @@ Where columns(int64_t rows) {
             {"padding", at_most, 16}};
 }
 
-// Tiles of a pixel, of several that no image is a multiple of, and lanes of columns; slices of
-// columns that end inside a row, and parts that are empty.
+// Tiles that no image is a multiple of, lanes of columns, slices that end in a row, empty parts.
 const Algorithm kBackwardWeight[] = {
     {"conv2d_backward_weight", "tiles", "_pixels_1", {}, "pixels:1"},
     {"conv2d_backward_weight", "tiles", "_pixels_5", {}, "pixels:5,step:2"},
@@ -234,7 +233,8 @@ std::vector<Algorithm> backward_weight_depthwise(Layout layout) {
     return {{"conv2d_backward_weight", "peeled", "", where},
             {"conv2d_backward_weight", "peeled", "_parts", where, "pixels:8,part:1"},
             {"conv2d_backward_weight", "depthwise_row_sums", "", of_3x3, "vector:1"},
-            {"conv2d_backward_weight", "depthwise_row_sums", "_4", of_3x3, "vector:1,columns:4"}};
+            {"conv2d_backward_weight", "depthwise_row_sums", "_parts", of_3x3,
+             "vector:1,groups:16,rows:2,columns:4,blocks:132"}};
 }
 
 // Of planes that are lines: tiles of a run, that several end in, of images, and all of them.
@@ -362,10 +362,8 @@ auto of_depthwise(Layout layout) {
                             testing::Values(layout),
                             testing::Values(DataType::f32, DataType::f16, DataType::bf16));
 }
-INSTANTIATE_TEST_SUITE_P(OfGroups, BackwardWeightAlgorithm, of_depthwise(Layout::nhwc),
-                         parameter_name);
-INSTANTIATE_TEST_SUITE_P(OfPlanes, BackwardWeightAlgorithm, of_depthwise(Layout::nchw),
-                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Nhwc, BackwardWeightAlgorithm, of_depthwise(Layout::nhwc), parameter_name);
+INSTANTIATE_TEST_SUITE_P(Nchw, BackwardWeightAlgorithm, of_depthwise(Layout::nchw), parameter_name);
 INSTANTIATE_TEST_SUITE_P(RootOfLines, BackwardWeightAlgorithm,
                          testing::Combine(testing::ValuesIn(backward_weight_of_lines()),
                                           testing::Values(Layout::nchw),
