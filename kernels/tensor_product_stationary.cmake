@@ -12,7 +12,7 @@ row(cuda  matrices             products             matrices  f16,bf16      any 
 row(cuda  matrices_transposed  products_transposed  matrices  f16,bf16      any      -                                                     shared:8192,registers:160,conflicts:1.0,sectors:1.0             vectors few_steps transposed=1)
 row(gpu  few                   slots                staged    f32,f16,bf16  any      tile_k:32,threads_k:8                                 shared:6656,registers:104,conflicts:1.1,sectors:1.3,fma:0.7     m<=32)
 row(gpu  few                   slots                staged    f64           any      tile_k:32,threads_k:8                                 shared:13312,registers:168,conflicts:1.65,sectors:1.3,fma:0.7   m<=32)
-row(gpu  any                   slots                staged    f32,f16,bf16  any      threads_x:8                                           shared:8704,registers:168,conflicts:1.15,sectors:1.8,fma:0.75)
+row(gpu  any                   slots                staged    f32,f16,bf16  any      threads_x:8                                           shared:8704,registers:168,conflicts:1.15,sectors:2.15,fma:0.75)
 row(gpu  any                   slots                staged    f64           any      -                                                     shared:17408,registers:168,conflicts:1.6,sectors:1.95,fma:0.7)
 row(gpu  small                 slots                staged    f32,f16,bf16  any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:2304,registers:104,conflicts:1.0,sectors:2.3,fma:0.65)
 row(gpu  small                 slots                staged    f64           any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:4608,registers:168,conflicts:1.5,sectors:2.2,fma:0.65)
