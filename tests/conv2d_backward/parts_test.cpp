@@ -1,4 +1,4 @@
-// The gradient of a filter in few and in many parts, on tensor cores.
+// The gradient of a filter in few and in many parts, on tensor cores and of depthwise filters.
 
 #include <array>
 
@@ -32,6 +32,52 @@ TEST(WeightParts, AreTheReferenceInFewAndManyParts) {
                     EXPECT_EQ(check(c, device), Outcome::passed);
                 }
             }
+        }
+    }
+}
+
+// Parts of columns, of rows and of images, of one block and of several, the last one of fewer.
+TEST(WeightParts, OfDepthwiseFiltersAreTheReference) {
+    int seed = 0;
+    for (const Device device : devices_of(DeviceType::cuda)) {
+        for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+            for (const auto &[images, height, width, groups] : {std::array{3, 20, 70, 40},
+                                                                {1, 280, 9, 512},
+                                                                {40, 9, 9, 512},
+                                                                {1, 8, 300, 1024}}) {
+                BackwardWeightCase c;
+                Conv2dOptions options;
+                options.padding = {1, 1, 1, 1};
+                options.layout = layout;
+                options.groups = groups;
+                const bool nhwc = layout == Layout::nhwc;
+                c.problem = Conv2dProblem::from_shapes(
+                    nhwc ? Shape{images, height, width, groups}
+                         : Shape{images, groups, height, width},
+                    nhwc ? Shape{groups, 3, 3, 1} : Shape{groups, 1, 3, 3}, DataType::f32, options);
+                c.input = c.weight = Placement::aligned;
+                c.seed = seed++;
+                c.accumulate = seed % 2 == 0;
+                EXPECT_EQ(check(c, device), Outcome::passed);
+                const Selection taken =
+                    select_conv2d_backward_weight(c.problem, device.type(), device.limits());
+                EXPECT_STREQ(taken.kernel->algorithm, "depthwise_row_sums");
+            }
+        }
+    }
+}
+
+// Others have rows that refuse images which begin anywhere, and groups that are no whole vectors.
+TEST(WeightParts, OfDepthwiseFiltersTakeImagesAnywhere) {
+    for (const Device device : devices_of(DeviceType::cuda)) {
+        for (const int groups : {16, 20}) {
+            BackwardWeightCase c;
+            Conv2dOptions options;
+            options.groups = groups;
+            c.problem = Conv2dProblem::from_shapes({2, 9, 9, groups}, {groups, 3, 3, 1},
+                                                   DataType::f32, options);
+            c.input = c.weight = Placement::margins;
+            EXPECT_EQ(check(c, device), Outcome::passed);
         }
     }
 }
