@@ -4,6 +4,6 @@
 kernel_family(tensor_product_atomic LIBRARY tensor_product FIELDS tensor_product/fields.def)
 
 #        row       algorithm  schedule  types  layouts  knobs                                                  budget                                                        where
-row(gpu  wide      tiles      staged    f32    any      tile_k:64,threads_k:16,tile_x:128,threads_x:16,stage:1 shared:13056,registers:128,conflicts:1.05,sectors:3.05,fma:0.75   m>=33)
-row(gpu  any       tiles      staged    f32    any      tile_k:32,threads_k:8,tile_x:256,threads_x:16,stage:1  shared:20480,registers:168,conflicts:1.1,sectors:3.4,fma:0.7)
+row(gpu  large     tiles      staged    f32    any      tile_k:64,threads_k:16,tile_x:128,threads_x:16,stage:1 shared:12800,registers:128,conflicts:1.05,sectors:1.4,fma:0.75  m>=128 c>=128)
+row(gpu  any       tiles      staged    f32    any      -                                                      shared:2048,registers:64,conflicts:1.0,sectors:3.2,fma:0.35)
 row(gpu  unstaged  tiles      unstaged  f32    any      -                                                      shared:0,registers:32,sectors:2.5)

@@ -64,9 +64,9 @@ TensorProductAtomicSizes tensor_product_atomic_sizes(const Context &context) {
 // together; the next blocks are of the same pairs and other channels, and find the rows in the
 // cache.
 //
-// large: 64 channels of 64 pairs with the gathered rows staged too, 4 * 16 * (68 + 68) = 8704
-// bytes, for sums so long and outputs so wide that rows would be read from global memory four times
-// and more.
+// large: 64 channels of 128 pairs, 4 x 8 sums a thread, with the gathered rows staged too,
+// 4 * 16 * (68 + 132) = 12800 bytes, for sums so long and outputs so wide that rows would be read
+// from global memory four times and more.
 // Lost by arithmetic: a channel a thread and 16 pairs, whose additions are 128 bytes a warp, but
 // one load from memory an FMA.
 void tensor_product_atomic(TensorProductAtomic &stages, const Context &context) {
@@ -86,14 +86,14 @@ void tensor_product_atomic(TensorProductAtomic &stages, const Context &context) 
                            stages.matrix.type().bytes());
     cooperative_copy(stages.matrix, slice,
                      {{stages.m, t.tile_k}, {stages.c, t.tile_c}, {stages.g, 1}, {stages.t, 1}},
-                     block.threads(), 4);
+                     block.threads());
     if (!chosen.stage) return;
     stages.matrix.align_storage(stages.m, t.tile_k + 4);
     stages.gathered.reorder_storage(stages.i, stages.c, stages.g, stages.t)
         .align_storage(stages.i, t.tile_x + 4);
     cooperative_copy(stages.gathered, slice,
                      {{stages.c, t.tile_c}, {stages.i, t.tile_x}, {stages.g, 1}, {stages.t, 1}},
-                     block.threads(), 4);
+                     block.threads());
 }
 
 // The last rung: no shared memory and 128 threads, 2 x 2 sums each.
