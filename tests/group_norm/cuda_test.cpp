@@ -90,9 +90,15 @@ TEST_F(CudaGroupNorm, HasALadder) {
                                                           {Layout::nhwc, 3, 1e-5f}, backward);
         const Selection selection = select_group_norm(problem, DeviceType::cuda, largest, true);
         ASSERT_EQ(selection.ladder.size(), 3u);
-        EXPECT_STREQ(selection.kernel->row, backward ? "gradient_groups" : "parts");
+        EXPECT_STREQ(selection.kernel->row, backward ? "gradient_groups" : "block");
         EXPECT_STREQ(select_group_norm(problem, DeviceType::cuda, none).kernel->row,
                      backward ? "gradient_unstaged" : "unstaged");
+    }
+    // Groups that caches don't hold, and of parts of sectors.
+    for (const auto &[shape, groups] : {std::pair{Shape{2, 64, 65, 24}, 3}, {{2, 5, 7, 24}, 24}}) {
+        const auto problem = GroupNormProblem::from_shape(shape, DataType::f32,
+                                                          {Layout::nhwc, groups, 1e-5f}, false);
+        EXPECT_STREQ(select_group_norm(problem, DeviceType::cuda, largest).kernel->row, "parts");
     }
 }
 
