@@ -8,6 +8,16 @@
 namespace hk::test {
 namespace {
 
+// `image`: [N, H, W, C], whatever the layout.
+Conv2dProblem of_3x3(const Shape &image, int64_t filters, DataType type, Conv2dOptions options) {
+    options.padding = {1, 1, 1, 1};
+    const int64_t channels = image[3] / options.groups;
+    if (options.layout == Layout::nhwc)
+        return Conv2dProblem::from_shapes(image, {filters, 3, 3, channels}, type, options);
+    return Conv2dProblem::from_shapes({image[0], image[3], image[1], image[2]},
+                                      {filters, channels, 3, 3}, type, options);
+}
+
 // Few and many parts are added up by kernels of their own; taps end within tiles and with them.
 TEST(WeightParts, AreTheReferenceInFewAndManyParts) {
     int seed = 0;
@@ -16,17 +26,11 @@ TEST(WeightParts, AreTheReferenceInFewAndManyParts) {
             for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
                 for (const auto &[size, filters, channels] :
                      {std::array{9, 24, 40}, {36, 24, 40}, {36, 48, 64}, {20, 136, 24}}) {
-                    BackwardWeightCase c;
                     Conv2dOptions options;
-                    options.padding = {1, 1, 1, 1};
                     options.layout = layout;
                     options.allow_tf32 = true;
-                    const bool nhwc = layout == Layout::nhwc;
-                    const Shape image =
-                        nhwc ? Shape{1, size, size, channels} : Shape{1, channels, size, size};
-                    const Shape filter =
-                        nhwc ? Shape{filters, 3, 3, channels} : Shape{filters, channels, 3, 3};
-                    c.problem = Conv2dProblem::from_shapes(image, filter, type, options);
+                    BackwardWeightCase c;
+                    c.problem = of_3x3({1, size, size, channels}, filters, type, options);
                     c.seed = seed++;
                     c.accumulate = seed % 2 == 0;
                     EXPECT_EQ(check(c, device), Outcome::passed);
@@ -45,16 +49,11 @@ TEST(WeightParts, OfDepthwiseFiltersAreTheReference) {
                                                                 {1, 280, 9, 512},
                                                                 {40, 9, 9, 512},
                                                                 {1, 8, 300, 1024}}) {
-                BackwardWeightCase c;
                 Conv2dOptions options;
-                options.padding = {1, 1, 1, 1};
                 options.layout = layout;
                 options.groups = groups;
-                const bool nhwc = layout == Layout::nhwc;
-                c.problem = Conv2dProblem::from_shapes(
-                    nhwc ? Shape{images, height, width, groups}
-                         : Shape{images, groups, height, width},
-                    nhwc ? Shape{groups, 3, 3, 1} : Shape{groups, 1, 3, 3}, DataType::f32, options);
+                BackwardWeightCase c;
+                c.problem = of_3x3({images, height, width, groups}, groups, DataType::f32, options);
                 c.input = c.weight = Placement::aligned;
                 c.seed = seed++;
                 c.accumulate = seed % 2 == 0;

@@ -20,6 +20,12 @@ void as_threads(Func f, const Var &lane) {
     f.split(lane, warp, thread, kWarp, guard).reorder(thread, warp).gpu_threads(thread, warp);
 }
 
+// The sums of a block's groups, of so many images.
+Func in_shared(Func f, const LoopLevel &at, int images) {
+    f.compute_at(at).store_in(MemoryType::GPUShared);
+    return f.bound_extent(n, images).bound_extent(g, 1);
+}
+
 // Buffers have these extents: what both are made from has the bounds of one.
 Func all_channels(Func f, const GroupNormContext &context) {
     return f.bound(c, 0, context.channels).bound(g, 0, context.slices);
@@ -113,19 +119,11 @@ void group_norm_backward_groups(GroupNormBackward &stages, const GroupNormContex
     out.compute_with(stages.bias_sums, g);
     LaneSums &sums = stages.of_channels;
     for (Func one : {sums.of_lane, sums.folded}) {
-        one.compute_at(out, n)
-            .store_in(MemoryType::GPUShared)
-            .bound_extent(n, 1)
-            .bound_extent(g, 1)
-            .never_partition_all();
+        in_shared(one, LoopLevel(out, n), 1).never_partition_all();
         as_threads(one, sums.lane);
     }
     in_registers(sums, sums.of_lane, thread);
-    sums.total.compute_at(out, n)
-        .store_in(MemoryType::GPUShared)
-        .bound_extent(n, 1)
-        .bound_extent(g, 1)
-        .bound_extent(group, 1);
+    in_shared(sums.total, LoopLevel(out, n), 1).bound_extent(group, 1);
     gradients_of_vectors(stages, context);
 }
 
@@ -145,21 +143,13 @@ void group_norm_backward_rows(GroupNormBackward &stages, const GroupNormContext 
     out.compute_with(stages.bias_sums, g);
     LaneSums &sums = stages.of_channels;
     for (Func one : {sums.of_lane, sums.folded}) {
-        one.compute_at(out, eight)
-            .store_in(MemoryType::GPUShared)
-            .bound_extent(n, kGroups)
-            .bound_extent(g, 1)
+        in_shared(one, LoopLevel(out, eight), kGroups)
             .reorder(sums.lane, n)
             .gpu_threads(sums.lane, n)
             .never_partition_all();
     }
     in_registers(sums, sums.of_lane, sums.lane);
-    sums.total.compute_at(out, eight)
-        .store_in(MemoryType::GPUShared)
-        .bound_extent(n, kGroups)
-        .bound_extent(g, 1)
-        .bound_extent(group, 1)
-        .gpu_threads(n);
+    in_shared(sums.total, LoopLevel(out, eight), kGroups).bound_extent(group, 1).gpu_threads(n);
     gradients_of_vectors(stages, context);
 }
 
