@@ -46,7 +46,11 @@ struct MatrixTiles {
 
     int of_warp() const { return lanes_k * of_lane; }
     int warps() const { return warps_k * warps_x; }
-    std::vector<int> threads() const { return {lanes_k, lanes_x, warps()}; }
+    // Innermost first, as loops over sums have them: copies run on the same.
+    std::vector<int> threads() const {
+        return pixels_first ? std::vector{lanes_x, lanes_k, warps()}
+                            : std::vector{lanes_k, lanes_x, warps()};
+    }
 };
 
 // As the schedule's knobs have them, of so many neighbouring output channels of a thread.
