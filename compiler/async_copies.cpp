@@ -6,11 +6,10 @@
 #include <sstream>
 #include <string>
 
+#include "compiler/copies_of_words.h"
 #include "compiler/loop_nest.h"
 #include "compiler/privatize_registers.h"
 #include "compiler/tensor_cores.h"
-#include "compiler/unclamped.h"
-#include "compiler/wide_vectors.h"
 
 using namespace Halide;
 using namespace Halide::Internal;
@@ -19,14 +18,8 @@ namespace hk::compiler {
 
 namespace {
 
-constexpr int kBytes = 16;  // of a copy
-
 [[noreturn]] void reject(const std::string &loop, const std::string &what) {
     throw CompileError("stages of " + loop + ": " + what + "\n");
-}
-
-Stmt call(const std::string &function, const std::vector<Expr> &arguments = {}) {
-    return Evaluate::make(Call::make(UInt(32), function, arguments, Call::Extern));
 }
 
 // A few numbers of a thread that change from step to step.
@@ -48,93 +41,6 @@ public:
 private:
     const std::string name_;
     const int count_;
-};
-
-// Copies of vectors of four words, which begin here.
-class BeginCopies : public IRMutator {
-public:
-    std::string memory;  // they are to
-
-    // `lets`: those around.
-    BeginCopies(std::string loop, Expr place, Lets lets)
-        : loop_(std::move(loop)), place_(std::move(place)), lets_(std::move(lets)) {}
-
-private:
-    using IRMutator::visit;
-
-    const std::string loop_;
-    const Expr place_;  // bytes from the first stage
-    Lets lets_;
-
-    Stmt visit(const LetStmt *op) override {
-        lets_[op->name] = op->value;
-        return IRMutator::visit(op);
-    }
-
-    // What the condition leaves out is not read: clamps that say the same are idle.
-    Expr read(const Load *load, const Expr &condition) const {
-        const Ramp *ramp = load->index.as<Ramp>();
-        if (!ramp) return load;
-        return Load::make(
-            load->type, load->name,
-            Ramp::make(unclamped(ramp->base, condition, lets_), ramp->stride, ramp->lanes),
-            load->image, load->param, load->predicate, load->alignment);
-    }
-
-    // A vector that is loaded where the condition holds, if there is one, else of one word; or of
-    // which so many bytes are loaded.
-    struct Vector {
-        const Load *load;
-        Expr condition, otherwise, bytes;
-    };
-    static std::optional<Vector> vector(const Expr &value) {
-        if (const Load *load = value.as<Load>()) return Vector{load, {}, {}, {}};
-        if (const Call *first = value.as<Call>(); first && first->name == kFirstBytes)
-            if (const Load *load = first->args[0].as<Load>())
-                return Vector{load, {}, {}, cast<uint32_t>(clamp(first->args[1], 0, kBytes))};
-        const Select *choice = value.as<Select>();
-        const Broadcast *all = choice ? choice->condition.as<Broadcast>() : nullptr;
-        if (!all) return std::nullopt;
-        const bool negated = choice->false_value.as<Load>();
-        const Load *load = (negated ? choice->false_value : choice->true_value).as<Load>();
-        const Broadcast *word =
-            (negated ? choice->true_value : choice->false_value).as<Broadcast>();
-        if (!load || !word) return std::nullopt;
-        return Vector{load, negated ? simplify(!all->value) : all->value, word->value, {}};
-    }
-
-    Stmt visit(const Store *op) override {
-        const Ramp *to = op->index.as<Ramp>();
-        const std::optional<Vector> from = vector(op->value);
-        if (!to || !from || op->value.type() != UInt(32, 4) ||
-            (!memory.empty() && memory != op->name)) {
-            std::ostringstream message;
-            message << "this is no copy of 16 bytes, or one word, to one memory: " << Stmt(op);
-            reject(loop_, message.str());
-        }
-        memory = op->name;
-        const auto &[load, condition, otherwise, bytes] = *from;
-        const Expr all = make_const(UInt(32), kBytes);
-        if (!condition.defined()) return copy(to, load, bytes.defined() ? bytes : all);
-        const Expr vector = read(load, condition);
-        if (is_const_zero(otherwise))
-            return copy(to, vector, select(condition, all, make_zero(UInt(32))));
-        // The unit fills with zeros alone. Others are stored, to be there when the stage is.
-        return IfThenElse::make(condition, copy(to, vector, all),
-                                call("hk_st_shared", {address(to), otherwise}));
-    }
-
-    Expr address(const Ramp *to) const { return cast<uint32_t>(to->base * 4 + place_); }
-
-    // Of 16 bytes, of which the first are loaded, the others zeros.
-    Stmt copy(const Ramp *to, const Expr &load, const Expr &bytes) const {
-        const std::string words = unique_name("copied");
-        const Expr vector = Variable::make(load.type(), words);
-        std::vector<Expr> arguments = {address(to)};
-        for (int i = 0; i < 4; i++) arguments.push_back(Shuffle::make_extract_element(vector, i));
-        arguments.push_back(bytes);
-        return LetStmt::make(words, load, call("hk_cp_async_copy", arguments));
-    }
 };
 
 // Matrices, and words of the memory, are read from the stage at a place.
@@ -206,8 +112,8 @@ public:
         const Stmt begin = begun(copies);
         for (int i = 0; i < stages_ - 1; i++) start.push_back(begin);
         const Stmt step =
-            Block::make({call("hk_cp_async_wait_" + std::to_string(stages_ - 2)), barrier, begin,
-                         ReadStage(loop_, numbers_[read()], memory_).mutate(sum),
+            Block::make({call_instruction("hk_cp_async_wait_" + std::to_string(stages_ - 2)),
+                         barrier, begin, ReadStage(loop_, numbers_[read()], memory_).mutate(sum),
                          numbers_.set(read(), after(numbers_[read()]))});
         start.push_back(For::make(unique_name("step"), 0, steps, ForType::Serial, Partition::Never,
                                   DeviceAPI::None, step));
@@ -237,7 +143,7 @@ private:
         std::vector<Expr> values;
         for (int i = 0; i < loops_; i++) values.push_back(numbers_[i]);
         std::vector<Stmt> all = {IfThenElse::make(numbers_[left()] > 0, nest_.at(values, copies)),
-                                 call("hk_cp_async_commit"),
+                                 call_instruction("hk_cp_async_commit"),
                                  numbers_.set(left(), numbers_[left()] - 1),
                                  numbers_.set(write(), after(numbers_[write()]))};
         const std::vector<Expr> next = nest_.after(values).values;
@@ -257,14 +163,15 @@ private:
 class CopyAsynchronously : public IRMutator {
     using IRMutator::visit;
 
-    bool in_threads_ = false;
+    bool in_kernel_ = false, in_threads_ = false;
     std::map<std::string, int64_t> bytes_;  // of allocations in shared memory
     std::map<std::string, int> stages_;     // of those that have some
     std::set<std::string> sums_;            // in registers
-    Lets lets_;
+    Lets lets_, of_kernel_;
 
     Stmt visit(const LetStmt *op) override {
         lets_[op->name] = op->value;
+        if (in_kernel_) of_kernel_[op->name] = op->value;
         return IRMutator::visit(op);
     }
 
@@ -284,12 +191,10 @@ class CopyAsynchronously : public IRMutator {
     }
 
     Stmt visit(const For *op) override {
+        const ScopedValue<bool> kernel(in_kernel_, in_kernel_ || op->device_api == DeviceAPI::CUDA);
         if (op->for_type == ForType::GPUThread && op->device_api == DeviceAPI::CUDA) {
-            const bool outside = in_threads_;
-            in_threads_ = true;
-            Stmt result = IRMutator::visit(op);
-            in_threads_ = outside;
-            return result;
+            const ScopedValue<bool> threads(in_threads_, true);
+            return IRMutator::visit(op);
         }
         const std::optional<int> stages = in_threads_ ? stages_of(op->name) : std::nullopt;
         return stages && *stages > 1 ? staged(op, *stages) : IRMutator::visit(op);
@@ -342,13 +247,13 @@ class CopyAsynchronously : public IRMutator {
         if (sum.empty() || copies.empty() || !barrier.defined() || nest.changes(Block::make(sum)))
             reject(op->name, "it is no loop of copies and products of matrices or f32");
         // The memory's size is asked for once the copies say which it is.
-        BeginCopies which(op->name, 0, {});
-        which.mutate(Block::make(copies));
-        const int64_t bytes = bytes_.at(which.memory);
-        const Pipeline pipeline(op->name, nest, stages, which.memory, static_cast<int>(bytes));
-        BeginCopies begin(op->name, pipeline.write_place(), lets_);
-        stages_[which.memory] = stages;
-        return pipeline.make(begin.mutate(Block::make(copies)), barrier, Block::make(sum));
+        const std::string memory = begin_copies(op->name, Block::make(copies), {0, {}, {}}).memory;
+        const int64_t bytes = bytes_.at(memory);
+        const Pipeline pipeline(op->name, nest, stages, memory, static_cast<int>(bytes));
+        const Begun begun = begin_copies(op->name, Block::make(copies),
+                                         {pipeline.write_place(), lets_, of_kernel_});
+        stages_[memory] = stages;
+        return pipeline.make(begun.copies, barrier, Block::make(sum));
     }
 };
 

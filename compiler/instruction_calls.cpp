@@ -51,6 +51,7 @@ constexpr Function kFunctions[] = {
     {"hk_cvt_bf16x2", Function::Kind::round, 2, "cvt.rn.bf16x2.f32"},
     {"hk_st_shared", Function::Kind::store, 2, "st.shared.v4.b32"},
     {"hk_cp_async_copy", Function::Kind::copy, 6, "cp.async.cg.shared.global"},
+    {"hk_cp_async_word", Function::Kind::copy, 3, "cp.async.ca.shared.global"},
     {"hk_cp_async_commit", Function::Kind::commit, 0, "cp.async.commit_group"},
     {"hk_cp_async_wait", Function::Kind::wait, 0, "cp.async.wait_group"},
 };
@@ -150,7 +151,7 @@ public:
     }
 
 private:
-    struct WideLoad {
+    struct Loaded {
         size_t line;
         std::vector<std::string> words;
         std::string address;
@@ -158,7 +159,7 @@ private:
 
     std::vector<std::string> lines_;
     std::vector<Call> calls_;                // of one instruction, so far
-    std::map<std::string, WideLoad> loads_;  // by the first word, of this function
+    std::map<std::string, Loaded> loads_;    // by the first word, of this function
     std::set<std::string> copied_;           // words that are nowhere in this function
     std::set<size_t> dropped_;
     size_t function_ = 0;  // its first line
@@ -223,10 +224,13 @@ private:
     }
 
     //	ld.global.nc.v4.b32 	{%r1, %r2, %r3, %r4}, [%rd5+16];
+    //	ld.global.nc.b32 	%r1, [%rd5+16];
     void note_load(const std::string &line) {
-        if (!has(line, "\tld.global") || !has(line, ".v4.b32")) return;
-        WideLoad load{lines_.size(), {}, between(line, "}, [", "]")};
-        std::istringstream words(between(line, "{", "}"));
+        if (!has(line, "\tld.global") || !has(line, ".b32 \t")) return;
+        Loaded load{lines_.size(), {}, between(line, "[", "]")};
+        const bool several = has(line, "{");
+        std::istringstream words(several ? between(line, "{", "}")
+                                         : between(line, ".b32 \t", ", ["));
         for (std::string word; std::getline(words, word, ',');)
             load.words.push_back(word.substr(word.find('%')));
         loads_[load.words.at(0)] = load;
@@ -237,19 +241,20 @@ private:
         const std::vector<std::string> words(call.arguments.begin() + 1, call.arguments.end() - 1);
         const auto found = loads_.find(words[0]);
         if (found == loads_.end() || found->second.words != words)
-            reject("what is copied is no vector that was loaded", words[0]);
-        const WideLoad &load = found->second;
+            reject("what is copied was not loaded so", words[0]);
+        const Loaded &load = found->second;
         const std::string base = load.address.substr(0, load.address.find('+'));
         for (size_t i = load.line + 1; i < lines_.size(); i++)
             if (sets(lines_[i], base)) reject("an address changes before it is copied from", base);
         lines_[load.line].clear();
         dropped_.insert(load.line);
         copied_.insert(words.begin(), words.end());
+        const std::string all = std::to_string(4 * words.size());
         std::vector<std::string> numbers = {call.arguments.front()};
-        if (const std::string &read = call.arguments.back(); read != "16") numbers.push_back(read);
+        if (const std::string &read = call.arguments.back(); read != all) numbers.push_back(read);
         const Operands operands(numbers);
         const std::vector<std::string> &of = operands.of;
-        return operands.before + name + " \t[" + of[0] + "], [" + load.address + "], 16" +
+        return operands.before + name + " \t[" + of[0] + "], [" + load.address + "], " + all +
                (of.size() > 1 ? ", " + of[1] : "") + ";" + operands.after;
     }
 

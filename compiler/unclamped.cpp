@@ -57,7 +57,7 @@ private:
 
     bool at_most(const Expr &a, const Expr &b) const {
         for (const Fact &fact : facts_)
-            if (equal_in_place(a, fact.value) && equal_in_place(b + 1, fact.end)) return true;
+            if (equal_in_place(a - fact.value, b + 1 - fact.end)) return true;
         return false;
     }
 

@@ -198,7 +198,8 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # whose warps have 64 by 64 sums have fewer instructions and are slower: two blocks a multiprocessor, not four.
 # Sums in parts have 128 by 64, too, in nchw 64 by 64. matrices_windows: first layers, and nhwc's channels that are no whole
 # vectors (generators/conv2d/channels_last.h).
-# Of nchw input and filter are copied first, channels next to each other, and the main loop is nhwc's: on an H100, by its
+# products of nchw read the input as it is. For matrices input and filter are copied first, channels next to each other, and
+# the main loop is nhwc's: on an H100, by its
 # model, the copy of the input is bound by memory, 1.9 to 7.7 us of ResNet-50's layers at batch 32 (explain conv2d --type bf16
 # --layout nchw --input 32x64x56x56 --weight 64x64x3x3 --padding 1 --count, and the like).
 #        row                    algorithm        schedule          types         layouts    knobs                                                              budget                                                         where
@@ -227,9 +228,11 @@ row(cuda matrices_windows       products_of_windows matrices      f32           
 row(cuda products_parts         products_in_parts outer_products   f32           nhwc       tile_k:128,tile_x:64,threads_k:16,threads_x:8                      shared:43008,registers:128,conflicts:1.1,sectors:1.0,fma:0.9   line_of_vectors short few_tiles filters_per_group>=48)
 row(cuda products               products         outer_products    f32           nhwc       -                                                                  shared:39936,registers:128,conflicts:1.1,sectors:1.0,fma:0.9   line_of_vectors short filters_per_group>=24)
 row(cuda products_windows       products_of_windows outer_products f32           nhwc       -                                                                  shared:39936,registers:128,conflicts:1.1,sectors:1.75,fma:0.9  windows_to_vectors short filters_per_group>=24)
-row(cuda products_parts         products_in_parts outer_products   f32           nchw       tile_k:128,tile_x:64,threads_k:16,threads_x:8                      shared:43008,registers:128,conflicts:1.1,sectors:1.7,fma:0.9   copied_vectors short few_tiles filters_per_group>=48)
-row(cuda products               products_apart    outer_products   f32           nchw       -                                                                  shared:43008,registers:128,conflicts:1.1,sectors:1.2,fma:0.9   copied_vectors short filters_per_group>=24)
-row(gpu  1x1                    sliced           staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:1.75,fma:0.6    short 1x1)
+row(cuda products_parts         products_in_parts outer_products   f32           nchw       tile_k:128,tile_x:64,threads_k:16,threads_x:8                      shared:36864,registers:128,conflicts:1.1,sectors:1.7,fma:0.9   copied_vectors short few_tiles filters_per_group>=48)
+row(cuda products               products_apart    outer_products   f32           nchw       -                                                                  shared:36864,registers:128,conflicts:1.1,sectors:1.2,fma:0.9   copied_vectors short filters_per_group>=17)
+row(cuda products_windows       products_of_windows outer_products f32           nchw       -                                                                  shared:43008,registers:128,conflicts:1.1,sectors:1.75,fma:0.9  windows_to_rows short filters_per_group>=24)
+row(gpu  1x1                    sliced           staged            f32,f16,bf16  nhwc       -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:1.75,fma:0.6    short 1x1)
+row(opencl 1x1                  sliced           staged            f32,f16,bf16  nchw       -                                                                  shared:4224,registers:64                                       short 1x1)
 row(gpu  few                    sliced           staged            f32           nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80,conflicts:1.45,sectors:2.4,fma:0.45   short filters_per_group<=16)
 row(opencl 3x3                  sliced           staged            f32           nhwc,nchw  -                                                                  shared:22784,registers:64                                      short 3x3 stride_1)
 row(gpu  3x3                    sliced           staged            f16,bf16      nhwc,nchw  -                                                                  shared:22784,registers:64,conflicts:1.35,sectors:2.9,fma:0.8   short 3x3 stride_1)

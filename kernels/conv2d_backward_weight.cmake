@@ -120,7 +120,7 @@ row(cpu  narrow               tiles      register_tiles  f32           nhwc     
 row(cpu  any                  tiles      register_tiles  f32,f16,bf16  nhwc       -)
 
 # GPU. matrices: tensor cores, by tiles of k and of elements of a filter, e. Of nchw both images are copied first,
-# channels next to each other.
+# channels next to each other, but for products_1x1, which has no places of taps to find a word.
 #        row              algorithm                    schedule types     layouts knobs                                           budget                                                         where
 row(cuda matrices_32      products_in_parts            matrices f16,bf16  nhwc    tile_k:32,warps_k:1                             shared:40960,registers:168,conflicts:1.0,sectors:1.0           line_of_vectors filters_per_group<=32)
 row(cuda matrices_1x1     products_in_parts            matrices f16,bf16  nhwc    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.1,fma:0.45  line_of_vectors 1x1 stride_1 batch<=1 out_h<=1)
@@ -142,8 +142,11 @@ row(cuda matrices         products_in_parts            matrices f32       nhwc  
 row(cuda matrices_windows products_of_windows_in_parts matrices f32       nhwc    tile_k:64,tile_e:128,warps_k:1,warps_e:4,stages:2 shared:49152,registers:168,conflicts:1.0,sectors:2.0           windows_to_vectors tf32=1)
 row(cuda products_64      products_in_parts            outer_products f32 nhwc    tile_k:64,tile_e:64,threads_k:8,threads_e:8      shared:32768,registers:144,conflicts:1.0,sectors:1.0,fma:0.85  line_of_vectors 1x1 stride_1 batch<=1 out_h<=1 filters_per_group>=48 channels_per_group<=64)
 row(cuda products         products_in_parts            outer_products f32 nhwc    tile_k:64,tile_e:128                            shared:49152,registers:144,conflicts:1.0,sectors:1.05,fma:0.85 line_of_vectors filters_per_group>=48)
+row(cuda products_1x1_64  products_in_parts            outer_products f32 nchw    tile_k:64,tile_e:64,threads_k:8,threads_e:8      shared:36864,registers:144,conflicts:1.0,sectors:1.1,fma:0.85  copied_vectors 1x1 filters_per_group>=48 channels_per_group<=64)
+row(cuda products_1x1     products_in_parts            outer_products f32 nchw    tile_k:64,tile_e:128                            shared:55296,registers:144,conflicts:1.0,sectors:1.1,fma:0.85  copied_vectors 1x1 filters_per_group>=48)
 row(cuda products         products_in_parts            outer_products f32 nchw    tile_k:64,tile_e:128                            shared:49152,registers:144,conflicts:1.0,sectors:1.05,fma:0.85 copied_vectors filters_per_group>=48)
 row(cuda products_windows products_of_windows_in_parts outer_products f32 nhwc    tile_k:64,tile_e:128                            shared:49152,registers:144,conflicts:1.0,sectors:1.55,fma:0.85 windows_to_vectors filters_per_group>=24)
+row(cuda products_windows products_of_windows_in_parts outer_products f32 nchw    tile_k:64,tile_e:128                            shared:49152,registers:144,conflicts:1.0,sectors:1.55,fma:0.85 windows_to_rows filters_per_group>=24)
 
 # Depthwise: a thread has the sums of all taps of two groups, of a row. Of nchw groups become neighbours in shared memory.
 #        row              algorithm          schedule          types         layouts knobs   budget                                                 where

@@ -105,6 +105,10 @@ struct Conv2dSliced {
     // (c, pixel of all images, g), and a tile on its way there.
     Halide::Func channels_last, turned;
     bool in_rows = false;
+    // Of those that are read as they are, tap(c, s, r, g, quarter, lane, set): the pixel of the
+    // line is (set * 4 + quarter) * lanes + lane.
+    int lanes = 0;
+    Halide::Var quarter{"quarter"}, lane{"lane"}, set{"set"};
     // Of products of conv2d itself: x is the pixels of all images, y and n are 0.
     bool line = false;
     // Of products of windows: the copy, instead of those.
@@ -118,6 +122,7 @@ struct Conv2dSliced {
     Halide::RDom of;
     Halide::Expr parts, pixels_of_line, filters, groups;
     Halide::Expr vectors_of_channels;  // of transposed and channels_last: a multiple of a vector
+    Halide::Expr vectors_of_filters;   // of transposed, where they are next to each other
     Halide::Expr input_pixels;         // of all images
 };
 Conv2dSliced conv2d_sliced(const Conv2dOperands &operands, int tile);
@@ -145,6 +150,10 @@ struct ProductForm {
     // first, in whole vectors of channels with zeros past the last, so that there may be any number
     // of them, and of filters. The line is the pixels of all images; it is apart, or in parts.
     Conv2dLayout order = Conv2dLayout("nhwc");
+    // Or, above 0, the filter alone is, its filters next to each other: the input is read as it is,
+    // a word at a time, neighbouring pixels by so many neighbouring threads, and four of each such
+    // threads' pixels are next to each other where they are staged.
+    int lanes = 0;
     // Any number of channels, of images of either layout: what a row of a window meets is one tap
     // of a copy (generators/conv2d/channels_last.h). Dilations along rows are 1.
     bool windows = false;

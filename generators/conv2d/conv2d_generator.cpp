@@ -216,11 +216,14 @@ private:
                                layout.value());
         const Conv2dOperands op = operands();
         Conv2dContext context{sizes()};
-        Conv2dSliced stages = conv2d_products(op, {.apart = products_apart(),
-                                                   .parts = parts(),
-                                                   .slices = slices(),
-                                                   .order = Conv2dLayout(layout),
-                                                   .windows = products_of_windows()});
+        const bool windows = products_of_windows();
+        Conv2dSliced stages =
+            conv2d_products(op, {.apart = products_apart(),
+                                 .parts = parts(),
+                                 .slices = slices(),
+                                 .order = Conv2dLayout(layout),
+                                 .lanes = windows ? 0 : hk::schedules::product_lanes(context),
+                                 .windows = windows});
         if (!products_apart()) {
             build(stages, hk::schedules::product_schedules, context);
             return;

@@ -71,6 +71,18 @@ void read_channels_last(Conv2dOperands &op, int vector, Conv2dSliced &stages) {
     stages.groups = op.groups;
 }
 
+// Of the filter alone, its filters next to each other in whole vectors, past the last zeros.
+void copy_across(Conv2dOperands &op, int vector, Conv2dSliced &stages) {
+    const Func filter = op.weight;
+    const Expr value = filter(c, s, r, min(k, op.filters - 1), g);
+    stages.transposed = Func("transposed");
+    stages.transposed(c, s, r, k, g) = select(k < op.filters, value, cast(op.type, 0));
+    op.weight = stages.transposed;
+    stages.vectors_of_filters = in_vectors(op.filters, vector);
+    stages.vectors_of_channels = op.channels;
+    stages.groups = op.groups;
+}
+
 // What a tap meets of an image with zeros around it.
 Func padded_input(const Conv2dOperands &op, int vector) {
     Expr inside = c / vector * vector < op.channels;
@@ -94,17 +106,35 @@ Func read_padded_windows(Conv2dOperands &op, Conv2dSliced &stages) {
     return padded;
 }
 
-// Past the last channel both factors are zeros. What is read there is the last vector; `across`: of
-// filters.
-Func staged_filter(const Conv2dOperands &op, const Func &weight, bool across, int vector) {
+// What a sum's term reads: of the line's pixel x, or of the output's.
+void read_taps(const Conv2dOperands &op, const Pixel &pixel, Conv2dSliced &stages) {
+    stages.tap = Func("tap");
+    const Expr value =
+        stages.padded(c, g, pixel.x * op.stride_x + s * op.dilation_x - op.padding_left,
+                      pixel.y * op.stride_y + r * op.dilation_y - op.padding_top, pixel.n);
+    if (stages.lanes == 0)
+        stages.tap(c, s, r, g, x, y, n) = value;
+    else
+        stages.tap(c, s, r, g, stages.quarter, stages.lane, stages.set) = value;
+}
+
+Expr tap_of_sum(const Conv2dSliced &stages, const Expr &channel) {
+    const RDom &d = stages.r;
+    const int lanes = stages.lanes;
+    return lanes == 0 ? stages.tap(channel, d.y, d.z, g, x, y, n)
+                      : stages.tap(channel, d.y, d.z, g, x / lanes % 4, x % lanes, x / (4 * lanes));
+}
+
+// Past the last channel both factors are zeros. What is read there is the last vector. Where they
+// are next to each other there are so many `filters`, else it is undefined.
+Func staged_filter(const Conv2dOperands &op, const Func &weight, const Expr &filters, int vector) {
     const Expr zero = cast(op.type, 0);
     Func filter("filter");
     filter(c, s, r, k, g) =
-        across
-            ? select(
-                  c < op.channels && within(k / vector * vector, op.filters - vector + 1),
-                  weight(min(c, op.channels - 1), s, r, in_last_vector(k, op.filters, vector), g),
-                  zero)
+        filters.defined()
+            ? select(c < op.channels && within(k / vector * vector, filters - vector + 1),
+                     weight(min(c, op.channels - 1), s, r, in_last_vector(k, filters, vector), g),
+                     zero)
             : select(
                   c / vector * vector < op.channels,
                   weight(in_last_vector(c, op.channels, vector), s, r, min(k, op.filters - 1), g),
@@ -124,17 +154,23 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
     const auto [tile, vector] = ProductSlice(op.type);
     Conv2dSliced stages;
     stages.in_rows = !form.order.nhwc();
-    const Pixel pixel = op.pointwise && stages.in_rows ? Pixel{x, y, n} : pixel_at(op);
+    stages.lanes = form.lanes;
+    const bool copied = stages.in_rows && form.lanes == 0;
+    Pixel pixel{x, y, n};
+    if (form.lanes > 0)
+        pixel =
+            pixel_of_line(op, clamp((stages.set * 4 + stages.quarter) * form.lanes + stages.lane, 0,
+                                    pixels_of_images(op) - 1));
+    else if (!copied || !op.pointwise)
+        pixel = pixel_at(op);
     if (form.windows) {
         stages.padded = read_padded_windows(op, stages);
     } else {
-        if (stages.in_rows) read_channels_last(op, vector, stages);
-        stages.padded = padded_input(op, vector);
+        if (copied) read_channels_last(op, vector, stages);
+        stages.padded = padded_input(op, form.lanes > 0 ? 1 : vector);
+        if (form.lanes > 0) copy_across(op, vector, stages);
     }
-    stages.tap = Func("tap");
-    stages.tap(c, s, r, g, x, y, n) =
-        stages.padded(c, g, pixel.x * op.stride_x + s * op.dilation_x - op.padding_left,
-                      pixel.y * op.stride_y + r * op.dilation_y - op.padding_top, pixel.n);
+    read_taps(op, pixel, stages);
     Func weight = op.weight;
     const bool across = form.stages_across(op.type);
     if (form.filters_inner && !across) {
@@ -142,14 +178,15 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
         stages.transposed(c, s, r, k, g) = weight(c, s, r, k, g);
         weight = stages.transposed;
     }
-    stages.filter = staged_filter(op, weight, across, vector);
+    const Expr filters = across ? op.filters : stages.vectors_of_filters;
+    stages.filter = staged_filter(op, weight, filters, vector);
     stages.start = sum_start(op);
     const RDom &d = stages.r;
     sum_products(
         op, form, tile, 0.f,
         [&](const Expr &channel) {
             return cast<float>(stages.filter(channel, d.y, d.z, k, g)) *
-                   cast<float>(stages.tap(channel, d.y, d.z, g, x, y, n));
+                   cast<float>(tap_of_sum(stages, channel));
         },
         stages);
     if (op.slope.defined()) {

@@ -136,7 +136,7 @@ private:
     }
 
     void build_products(Conv2dOperands &forward, const sc::Conv2dContext &context) {
-        build(products_of(forward), sc::product_schedules, context);
+        build(products_of(forward, context), sc::product_schedules, context);
     }
 
     // Of nhwc alone: rows of images are copied first.
@@ -162,7 +162,7 @@ private:
         forward.dilation_y = -forward.dilation_y;
     }
 
-    Conv2dSliced products_of(Conv2dOperands &forward) {
+    Conv2dSliced products_of(Conv2dOperands &forward, const sc::Conv2dContext &context) {
         const Conv2dLayout order(layout);
         if (order.nhwc())
             constrain_products();
@@ -174,7 +174,8 @@ private:
                                   .apart = products_apart(),
                                   .parts = parts(),
                                   .slices = slices(),
-                                  .order = order};
+                                  .order = order,
+                                  .lanes = sc::product_lanes(context)};
         if (form.stages_across(forward.type)) count_taps_back(forward);
         Conv2dSliced stages = conv2d_products(forward, form);
         if (!products_apart() && order.nhwc()) constrain_vectors(input_gradient);
@@ -187,7 +188,7 @@ private:
         Conv2dOperands forward = conv2d_of_backward_data(operands_of_own_output());
         sc::Conv2dContext context = forward_context(false);
         context.channels = forward.channels;
-        Conv2dSliced stages = products_of(forward);
+        Conv2dSliced stages = products_of(forward, context);
         input_gradient = stages.output;
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
         if (Conv2dLayout(layout).nhwc()) constrain_vectors(input_gradient);

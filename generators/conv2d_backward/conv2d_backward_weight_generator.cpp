@@ -144,7 +144,7 @@ private:
     }
 
     void build_products_of_rows(Conv2dBackwardWeightOperands op,
-                                const sc::Conv2dBackwardWeightContext &context) {
+                                sc::Conv2dBackwardWeightContext context) {
         op.groups = weight_gradient.dim(4).extent();
         PixelLine line;
         set_line(line, op.batch, op.out_w, op.out_h);
@@ -152,7 +152,9 @@ private:
         line.slices = slices();
         set_taps(line, in_vectors(op.channels, pixel_vector(op.type)), op);
         const bool joined = pointwise() && fix_stride_x.value() == 1 && fix_stride_y.value() == 1;
-        build(conv2d_backward_weight_products_of_rows(op, line, joined),
+        build(pointwise() && sc::reads_rows(context)
+                  ? conv2d_backward_weight_products_of_rows(op, line)
+                  : conv2d_backward_weight_products_of_copies(op, line, joined),
               sc::conv2d_backward_weight_products_schedules, context);
     }
 

@@ -105,23 +105,10 @@ void add_up(Conv2dBackwardWeightProducts &stages, const Conv2dBackwardWeightOper
     stages.output(c, s, r, k, g) = written(tree);
 }
 
-// All but what adds up the parts' sums.
-Conv2dBackwardWeightProducts sums_of_parts(const Conv2dBackwardWeightOperands &op,
-                                           const PixelLine &line) {
-    Conv2dBackwardWeightProducts stages;
-    stages.parts = line.parts;
-    stages.filters = op.filters;
-    const Expr elements = op.channels * op.kernel_w * op.kernel_h;
-    stages.elements = op.inside ? in_vectors(elements, kProductElements) : elements;
+// The parts' sums of the stages' gradient and tap.
+void sum_parts(Conv2dBackwardWeightProducts &stages, const PixelLine &line) {
     const Var &e = stages.e, &part = stages.part;
-    const Expr pixels = op.out_w;
-    stages.gradient = Func("gradient");
-    stages.gradient(k, g, x) =
-        select(within(x, pixels),
-               op.output_gradient(there(k, op.filters, op.type), g, clamp(x, 0, pixels - 1), 0, 0),
-               cast(op.type, 0));
-    stages.tap = met(op, line, e, elements, pixels);
-
+    stages.parts = line.parts;
     stages.r = RDom(0, kProductPixels, 0, line.slices, "r");
     const RDom &d = stages.r;
     const Expr pixel = (part * line.slices + d.y) * kProductPixels + d.x;
@@ -131,7 +118,49 @@ Conv2dBackwardWeightProducts sums_of_parts(const Conv2dBackwardWeightOperands &o
         cast<float>(stages.gradient(k, g, pixel)) * cast<float>(stages.tap(e, g, pixel));
     stages.partial = Func("partial");
     stages.partial(e, k, g, part) = stages.sum(e, k, g, part);
+}
+
+// All but what adds up the parts' sums.
+Conv2dBackwardWeightProducts sums_of_parts(const Conv2dBackwardWeightOperands &op,
+                                           const PixelLine &line) {
+    Conv2dBackwardWeightProducts stages;
+    stages.filters = op.filters;
+    const Expr elements = op.channels * op.kernel_w * op.kernel_h;
+    stages.elements = op.inside ? in_vectors(elements, kProductElements) : elements;
+    const Var &e = stages.e;
+    const Expr pixels = op.out_w;
+    stages.gradient = Func("gradient");
+    stages.gradient(k, g, x) =
+        select(within(x, pixels),
+               op.output_gradient(there(k, op.filters, op.type), g, clamp(x, 0, pixels - 1), 0, 0),
+               cast(op.type, 0));
+    stages.tap = met(op, line, e, elements, pixels);
+    sum_parts(stages, line);
     return stages;
+}
+
+// Of images in rows, zeros past the last filter, element and pixel.
+void read_rows(const Conv2dBackwardWeightOperands &op, const PixelLine &line,
+               Conv2dBackwardWeightProducts &stages) {
+    const Expr zero = cast(op.type, 0), row = quotient(x, line.columns);
+    const Expr column = promised_within(x - row * line.columns.value, op.out_w),
+               image = quotient(row, line.rows);
+    const Expr line_of_image = promised_within(row - image * line.rows.value, op.out_h),
+               n = promised_within(image, op.batch);
+    const Expr on_line = within(x, op.out_w * op.out_h * op.batch);
+    stages.gradient = Func("gradient");
+    stages.gradient(k, g, x) =
+        select(on_line && k < op.filters,
+               op.output_gradient(min(k, op.filters - 1), g, column, line_of_image, n), zero);
+    const Var &e = stages.e;
+    const Element of(op, line, min(e, stages.elements - 1));
+    const Expr at_x = column * op.stride_x + of.s * op.dilation_x - op.padding_left,
+               at_y = line_of_image * op.stride_y + of.r * op.dilation_y - op.padding_top;
+    stages.tap = Func("tap");
+    stages.tap(e, g, x) = select(
+        on_line && e < stages.elements && within(at_x, op.width) && within(at_y, op.height),
+        op.input(of.channel, g, clamp(at_x, 0, op.width - 1), clamp(at_y, 0, op.height - 1), n),
+        zero);
 }
 
 }  // namespace
@@ -146,6 +175,22 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwar
 }
 
 Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_rows(
+    Conv2dBackwardWeightOperands op, const PixelLine &line) {
+    const Expr channels = op.channels, vectors = in_vectors(channels, pixel_vector(op.type));
+    const bool pointwise = !line.vectors.value.defined();
+    Conv2dBackwardWeightProducts stages;
+    stages.filters = op.filters;
+    stages.elements = pointwise ? channels : vectors * op.kernel_w * op.kernel_h;
+    stages.any_channels = stages.in_rows = true;
+    read_rows(op, line, stages);
+    sum_parts(stages, line);
+    const Expr tap =
+        promised_within(s, op.kernel_w) + op.kernel_w * promised_within(r, op.kernel_h);
+    add_up(stages, op, pointwise ? Expr(c) : c + vectors * tap);
+    return stages;
+}
+
+Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_copies(
     Conv2dBackwardWeightOperands op, PixelLine line, bool pointwise) {
     const CopiedLine gradient =
         copy_line(op.output_gradient, {op.filters, op.out_w, op.out_h, op.batch});

@@ -32,7 +32,8 @@ struct PixelLine {
 constexpr int kProductPixels = 32, kProductElements = 8, kShares = 8;
 inline int pixel_vector(const Halide::Type &type) { return 16 / type.bytes(); }
 
-// Images in rows (nchw) are copied first, channels next to each other, (c, pixel of all images, g).
+// Images in rows (nchw) are copied first, channels next to each other, (c, pixel of all images, g),
+// or are read as they are: pixels are next to each other then where they are staged.
 struct CopiedLine {
     Halide::Func tile, to;
     Halide::Expr channels, pixels;
@@ -43,6 +44,7 @@ struct Conv2dBackwardWeightProducts {
     CopiedLine copied_gradient, copied_input;  // undefined where they are not
     CopiedWindows windows;                     // likewise
     bool any_channels = false;                 // the output's are no whole vectors
+    bool in_rows = false;                      // images are read as they are
     Halide::Expr filters, elements;            // of a group, of a filter, as copied
     Halide::RDom r, few_of, of;
     Halide::Expr parts, has_few;  // at most kShares parts
@@ -55,8 +57,11 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products(
 // line that the output's gradient is.
 Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_windows(
     Conv2dBackwardWeightOperands operands, PixelLine line, bool nhwc);
-// Of images in rows: any channels and filters. `line`: of images.
-Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_rows(
+// Of images in rows: any channels and filters. `line`: of images. Both are copied, or read as they
+// are.
+Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_copies(
     Conv2dBackwardWeightOperands operands, PixelLine line, bool pointwise);
+Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_rows(
+    Conv2dBackwardWeightOperands operands, const PixelLine &line);
 
 }  // namespace hk::generators

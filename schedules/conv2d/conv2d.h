@@ -62,6 +62,9 @@ generators::SliceForm slice_form(const Conv2dContext &context);
 generators::ColumnTiles column_tiles_of(const Conv2dContext &context);
 // Channels in a slice of the sum that is staged at once; 1 in schedules that stage nothing.
 int sliced_tile(const Conv2dContext &context);
+// Of products, the neighbouring threads that read neighbouring pixels of images in rows (nchw); 0
+// where those are copied first.
+int product_lanes(const Conv2dContext &context);
 // Channels in a vector of the sum.
 int dot_lanes(const Conv2dContext &context);
 // Whether a sum of depthwise leaves out the filter's rows that meet none of the image.

@@ -61,6 +61,29 @@ TEST(AsyncCopies, SumsOfF32ReadTheirStage) {
               count(Product{.type = Float(32), .loop = "terms"}.ptx(), "bar.sync"));
 }
 
+// Words that are no neighbours are copied one by one; of a condition one comparison is of the word
+// itself, what all of a thread's words have in common is its end.
+TEST(AsyncCopies, CopiesWordsOneByOne) {
+    const Product words{.type = Float(32), .loop = "terms", .vector = 1, .stages = 3};
+    const std::string ptx = words.ptx();
+    EXPECT_EQ(count(ptx, "cp.async.ca.shared.global"), 6 * 4 * 3);
+    EXPECT_EQ(count(ptx, "], 4;"), 6 * 4 * 3);
+    EXPECT_EQ(count(ptx, "cp.async.cg"), 0);
+    EXPECT_EQ(count(ptx, "ld.global"), 0) << "words pass a register";
+    Product cut = words;
+    cut.cut = true;
+    EXPECT_EQ(count(cut.ptx(), "], 4, %r"), 2 * 4 * 3) << "of rows alone";
+}
+
+TEST(AsyncCopies, WordsOutsideAreZeros) {
+    try {
+        Product{.type = Float(32), .loop = "terms", .vector = 1, .stages = 3, .filled = true}.ptx();
+        FAIL() << "it was taken";
+    } catch (const CompileError &error) {
+        expect_part(error.what(), "words that are not copied are other than zeros");
+    }
+}
+
 TEST(AsyncCopies, OneStageIsNone) { EXPECT_EQ(count(Product{}.ptx(), "cp.async"), 0); }
 
 TEST(AsyncCopies, RefusesWhatIsNoLoopOfProducts) {

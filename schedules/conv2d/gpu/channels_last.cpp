@@ -36,6 +36,32 @@ void copy_filter(const Conv2dSliced &stages, bool filters_inner) {
         .never_partition_all();
 }
 
+// A thread reads a filter after the other of a vector, its neighbours those of the same sector and
+// of the nearest taps and channels; and writes 16 bytes.
+void copy_filter_across(const Conv2dSliced &stages) {
+    const Var k8("k8"), ki("ki"), kt("kt"), near("near"), block("block"), thread("thread");
+    constexpr auto guard = TailStrategy::GuardWithIf;
+    Func to = stages.transposed;
+    to.compute_root()
+        .bound(k, 0, stages.vectors_of_filters)
+        .bound(c, 0, stages.vectors_of_channels)
+        .bound(g, 0, stages.groups)
+        .reorder_storage(k, c, s, r, g)
+        .split(k, k8, ki, ProductSlice(to.type()).vector, TailStrategy::RoundUp)
+        .split(k8, k8, kt, 2, guard)
+        .reorder(ki, kt, s, r, c, k8, g)
+        .fuse(s, r, near)
+        .fuse(near, c, near)
+        .fuse(kt, near, near)
+        .fuse(near, k8, near)
+        .fuse(near, g, near)
+        .split(near, block, thread, 256, guard)
+        .gpu_blocks(block)
+        .gpu_threads(thread)
+        .vectorize(ki)
+        .never_partition_all();
+}
+
 }  // namespace
 
 // A block copies 128 bytes of channels of 32 pixels, 256 vectors of 16 bytes. A warp reads 32
@@ -105,6 +131,10 @@ void copy_windows(const CopiedWindows &windows) {
 }
 
 void copy_channels_last(Conv2dSliced &stages, bool filters_inner) {
+    if (stages.vectors_of_filters.defined()) {
+        copy_filter_across(stages);
+        return;
+    }
     if (stages.windows.to.defined())
         copy_windows(stages.windows);
     else

@@ -6,11 +6,18 @@
 using namespace Halide;
 using namespace hk::generators;
 
-namespace hk::schedules::gpu {
+namespace hk::schedules {
+
+int product_lanes(const Conv2dContext &context) {
+    const bool reads_rows = context.schedule == "outer_products" && !context.nhwc;
+    return reads_rows ? gpu::outer_tiles(context, true).lanes_x : 0;
+}
+
+namespace gpu {
 
 namespace {
 
-constexpr int kOuterChannels = 4;  // that a load has
+constexpr int kWords = 4, kOuterChannels = kWords;  // that a load has
 
 // The loops of a block, for its output and its sums alike. `pixel`: what counts the pixels.
 struct MatrixLoops {
@@ -106,10 +113,43 @@ void copy_across(Func filter, const MatrixTiles &t, const ProductSlice &slice,
         .never_partition_all();
 }
 
+// A thread copies all channels of a pixel, or every so many, whose place it finds once. In its
+// memory the four pixels of a quarter's thread are next to each other, for it to load at once.
+void copy_rows(Conv2dSliced &stages, const MatrixTiles &t, const ProductSlice &slice,
+               const LoopLevel &step) {
+    const Var &quarter = stages.quarter, &lane = stages.lane, &set = stages.set;
+    const int sets = t.tile_x / (kWords * t.lanes_x), parts = kWords * sets;
+    const Var part("part"), po("po"), co("co"), t1("t1");
+    Func &tap = stages.tap;
+    tap.compute_at(step)
+        .store_in(MemoryType::GPUShared)
+        .reorder_storage({quarter, lane, set, c, s, r, g})
+        .bound_extent(quarter, kWords)
+        .bound_extent(lane, t.lanes_x)
+        .bound_extent(set, sets)
+        .bound_extent(c, slice.channels);
+    for (const Var &one : {s, r, g}) tap.bound_extent(one, 1);
+    tap.fuse(quarter, set, part)
+        .split(part, po, part, std::min(parts, t.lanes_k))
+        .split(c, co, c, std::max(t.lanes_k / parts, 1))
+        .fuse(part, c, t1)
+        .reorder(co, po, lane, t1, s, r, g)
+        .gpu_threads(lane, t1)
+        .never_partition_all();
+}
+
 // Terms next to each other, but those of a filter that is staged `across`, as memory has it.
 void stage_factors(Conv2dSliced &stages, const MatrixTiles &t, bool across) {
     const LoopLevel step(stages.sum, stages.r.y);
     const ProductSlice slice(stages.filter.type());
+    if (stages.lanes > 0) {
+        stages.filter.reorder_storage(k, c, s, r, g);
+        cooperative_copy(stages.filter, step,
+                         {{k, t.tile_k}, {c, slice.channels}, {s, 1}, {r, 1}, {g, 1}}, t.threads(),
+                         slice.vector, true);
+        copy_rows(stages, t, slice, step);
+        return;
+    }
     if (!t.units)
         (t.pixels_first ? stages.tap : stages.filter)
             .align_storage(c, slice.channels + slice.vector);
@@ -224,7 +264,7 @@ MatrixTiles matrix_tiles(const Context &context, int of_lane) {
 }
 
 MatrixTiles outer_tiles(const Context &context, bool pixels_first) {
-    MatrixTiles t(1);
+    MatrixTiles t(pixels_first ? kWords : 1);
     t.units = false;
     t.pixels_first = pixels_first;
     t.tile_k = 64, t.tile_x = 128, t.stages = 3;
@@ -237,9 +277,13 @@ MatrixTiles outer_tiles(const Context &context, bool pixels_first) {
     knobs.take("stages", t.stages, steps(1, 8));
     knobs.end();
     const int of_k = t.tile_k / t.lanes_k, of_x = t.tile_x / t.lanes_x;
+    knobs.require(t.tile_k % t.of_warp() == 0,
+                  "threads_k divides tile_k / " + std::to_string(t.of_lane));
+    if (pixels_first)
+        knobs.require(t.tile_x % (kWords * t.lanes_x) == 0, "threads_x divides tile_x / 4");
     knobs.estimate("threads of a block", t.lanes_k * t.lanes_x, 1024);
     knobs.estimate("registers of a thread", of_k * of_x + kOuterChannels * (of_k + 1) + 28, 255);
-    const int padded = pixels_first ? t.tile_x : t.tile_k;
+    const int padded = pixels_first ? t.tile_x : t.tile_k;  // of windows
     knobs.estimate("bytes of shared memory", t.stages * (64 * (t.tile_k + t.tile_x) + 16 * padded),
                    96 * 1024);
     return t;
@@ -330,7 +374,7 @@ void run_products(Conv2dSliced &stages, const Conv2dContext &context, const Matr
     LoopLevel at;
     Stage out = tile_matrices(stages, t, at);
     unroll_matrices(out, stages);
-    if (stages.windows.to.defined() || stages.channels_last.defined())
+    if (stages.windows.to.defined() || stages.in_rows)
         copy_channels_last(stages, context.filters_inner);
     else if (stages.transposed.defined())
         transpose(stages.transposed, context);
@@ -358,4 +402,6 @@ void outer_products(Conv2dSliced &stages, const Conv2dContext &context) {
     run_products(stages, context, outer_tiles(context, stages.in_rows));
 }
 
-}  // namespace hk::schedules::gpu
+}  // namespace gpu
+
+}  // namespace hk::schedules

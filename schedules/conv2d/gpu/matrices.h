@@ -19,7 +19,9 @@
 //
 // Of images in rows the line is that of the copy whose channels are next to each other. A thread
 // stores its sums one by one, as its neighbours, 8 pixels, are next to each other: half sectors, of
-// pixels wherever they begin.
+// pixels wherever they begin. Multiply-adds read images in rows as they are, a word at a time (of
+// any stride, padding and place), and the filter, copied, with filters next to each other: a
+// channel's sums of 8 by 8 are of four loads.
 
 #include "generators/conv2d/conv2d.h"
 #include "schedules/schedule.h"

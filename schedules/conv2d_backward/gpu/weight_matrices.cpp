@@ -6,7 +6,13 @@
 using namespace Halide;
 using namespace hk::generators;
 
-namespace hk::schedules::gpu {
+namespace hk::schedules {
+
+bool reads_rows(const Conv2dBackwardWeightContext &context) {
+    return context.schedule == "outer_products" && !context.nhwc;
+}
+
+namespace gpu {
 
 namespace {
 
@@ -17,8 +23,12 @@ constexpr auto guard = TailStrategy::GuardWithIf;
 constexpr int kMatrix = kProductElements, kLanesE = 4, kLanesK = 8;
 
 // Of multiply-adds a thread has four neighbours of both, which it loads at once, and pixels are
-// unrolled by as many.
+// unrolled by as many. Where pixels are next to each other it loads four of those instead.
 constexpr int kNeighbours = 4;
+
+// Words from a row of a slice's pixels in shared memory to the next: eight begin in different
+// banks.
+constexpr int kRow = kProductPixels + kNeighbours;
 
 struct MatrixTiles {
     int tile_k = 128, tile_e = 128;
@@ -30,8 +40,8 @@ struct MatrixTiles {
     int of_lanes_e() const { return lanes_e * of_lane_e; }
     int warps() const { return warps_k * warps_e; }
     std::vector<int> threads() const { return {lanes_e, lanes_k, warps()}; }
-    int bytes(int of_operand) const {
-        return of_operand * stages * kProductPixels * (tile_k + tile_e);
+    int bytes(int of_operand, int pixels = kProductPixels) const {
+        return of_operand * stages * pixels * (tile_k + tile_e);
     }
 };
 
@@ -55,10 +65,10 @@ MatrixTiles matrix_tiles(const Type &type, const Conv2dBackwardWeightContext &co
 }
 
 // All threads of a block are as one warp is there.
-MatrixTiles outer_tiles(const Conv2dBackwardWeightContext &context) {
+MatrixTiles outer_tiles(const Conv2dBackwardWeightContext &context, bool in_rows) {
     MatrixTiles t;
     t.units = false;
-    t.of_lane_k = t.of_lane_e = kNeighbours;
+    t.of_lane_k = t.of_lane_e = in_rows ? 1 : kNeighbours;
     t.tile_k = 64, t.stages = 2;
     t.lanes_k = 8, t.lanes_e = 16, t.warps_k = t.warps_e = 1;
     Knobs knobs(context.knobs);
@@ -70,10 +80,12 @@ MatrixTiles outer_tiles(const Conv2dBackwardWeightContext &context) {
     knobs.end();
     knobs.require(t.tile_k % (kNeighbours * t.lanes_k) == 0, "threads_k divides tile_k / 4");
     knobs.require(t.tile_e % (kNeighbours * t.lanes_e) == 0, "threads_e divides tile_e / 4");
+    if (in_rows) knobs.require(kProductPixels % t.lanes_e == 0, "threads_e are of 32 pixels");
     const int of_k = t.tile_k / t.lanes_k, of_e = t.tile_e / t.lanes_e;
     knobs.estimate("threads of a block", t.lanes_k * t.lanes_e, 1024);
     knobs.estimate("registers of a thread", of_k * of_e + 2 * (of_k + of_e) + 32, 255);
-    knobs.estimate("bytes of shared memory", t.bytes(4), 96 * 1024);
+    knobs.estimate("bytes of shared memory", t.bytes(4, in_rows ? kRow : kProductPixels),
+                   96 * 1024);
     return t;
 }
 
@@ -169,6 +181,27 @@ void copy_taps(Func tap, const Var &e, const MatrixTiles &t, const LoopLevel &st
         .never_partition_all();
 }
 
+// Of images in rows: a thread copies words of one pixel, whose place it finds once, of four
+// neighbouring elements and then of others; a warp's are next to each other.
+void copy_rows(Func rows, const Var &e, int tile, const MatrixTiles &t, const LoopLevel &step) {
+    Var near("near"), far("far"), xi("xi"), t1("t1");
+    const int halves = kProductPixels / t.lanes_e;
+    rows.compute_at(step)
+        .store_in(MemoryType::GPUShared)
+        .reorder_storage(x, e, g)
+        .align_storage(x, kRow)
+        .bound_extent(e, tile)
+        .bound_extent(x, kProductPixels)
+        .bound_extent(g, 1)
+        .split(x, x, xi, t.lanes_e)
+        .split(e, e, near, kNeighbours)
+        .split(e, e, far, t.lanes_k / halves)
+        .fuse(x, far, t1)
+        .reorder(near, e, xi, t1, g)
+        .gpu_threads(xi, t1)
+        .never_partition_all();
+}
+
 // What blocks have computed, added up. Of more parts than shares a thread reads four neighbours of
 // its share of the parts, and one for all shares writes them; of fewer one thread does it all.
 void add_up(Conv2dBackwardWeightProducts &stages) {
@@ -252,11 +285,16 @@ void run_products(Conv2dBackwardWeightProducts &stages, const Conv2dBackwardWeig
 
     sum_products(stages, t, LoopLevel(partial, block));
     const LoopLevel step(stages.sum, RVar("stages_" + std::to_string(t.stages)));
-    stages.gradient.reorder_storage(k, x, g);
-    cooperative_copy(stages.gradient, step, {{k, t.tile_k}, {g, 1}, {x, kProductPixels}},
-                     t.threads(), pixel_vector(stages.gradient.type()), true);
-    stages.tap.reorder_storage({stages.e, x, g});
-    copy_taps(stages.tap, stages.e, t, step);
+    if (stages.in_rows) {
+        copy_rows(stages.gradient, k, t.tile_k, t, step);
+        copy_rows(stages.tap, stages.e, t.tile_e, t, step);
+    } else {
+        stages.gradient.reorder_storage(k, x, g);
+        cooperative_copy(stages.gradient, step, {{k, t.tile_k}, {g, 1}, {x, kProductPixels}},
+                         t.threads(), pixel_vector(stages.gradient.type()), true);
+        stages.tap.reorder_storage({stages.e, x, g});
+        copy_taps(stages.tap, stages.e, t, step);
+    }
     add_up(stages);
     for (const CopiedLine &line : {stages.copied_gradient, stages.copied_input})
         if (line.to.defined())
@@ -288,12 +326,15 @@ void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
 
 // The same of f32 whose products must be exact, by multiply-adds: a thread adds up the products of
 // 8 filters and 8 elements, 64 to four loads of four neighbours, a pixel after the other.
-// 4 * 2 * 32 * (64 + 128) = 49152 bytes.
+// 4 * 2 * 32 * (64 + 128) = 49152 bytes. Of images in rows that are read as they are, words pass to
+// shared memory one by one, pixels next to each other; 4 * 2 * 36 * (64 + 128) = 55296 bytes.
 void backward_weight_outer_products(Conv2dBackwardWeightProducts &stages,
                                     const Conv2dBackwardWeightContext &context) {
     if (stages.gradient.type() != Float(32))
         throw CompileError("schedule outer_products is for products of f32");
-    run_products(stages, context, outer_tiles(context));
+    run_products(stages, context, outer_tiles(context, stages.in_rows));
 }
 
-}  // namespace hk::schedules::gpu
+}  // namespace gpu
+
+}  // namespace hk::schedules
