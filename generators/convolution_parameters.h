@@ -37,8 +37,9 @@ protected:
         return this->algorithm.value() == "products_apart" ||
                (products_of_windows() && layout.value() == "nchw");
     }
+    bool products_of_rows() const { return this->algorithm.value() == "products_of_rows_in_parts"; }
     bool products_in_parts() const {
-        return this->algorithm.value() == "products_in_parts" ||
+        return this->algorithm.value() == "products_in_parts" || products_of_rows() ||
                this->algorithm.value() == "products_of_windows_in_parts";
     }
     bool products() const {

@@ -82,7 +82,8 @@ public:
             build_products(op, context);
         } else {
             refuse_algorithm({"tiles", "peeled", "planes", "sliced", "depthwise_row_sums",
-                              "products_in_parts", "products_of_windows_in_parts"});
+                              "products_in_parts", "products_of_rows_in_parts",
+                              "products_of_windows_in_parts"});
         }
     }
 
@@ -121,6 +122,7 @@ private:
     }
 
     void build_products(Conv2dBackwardWeightOperands op, sc::Conv2dBackwardWeightContext context) {
+        if (products_of_rows()) constrain_rows();
         if (!Conv2dLayout(layout).nhwc()) {
             build_products_of_rows(op, context);
             return;
@@ -143,8 +145,17 @@ private:
               sc::conv2d_backward_weight_products_schedules, context);
     }
 
+    // Of 16 bits an element whole vectors of pixels are read.
+    void constrain_rows() {
+        if (!pointwise() || Conv2dLayout(layout).nhwc())
+            throw CompileError("algorithm " + algorithm.value() +
+                               " is for unpadded 1x1 filters, in layout nchw");
+        if (type.value().bytes() == 4) return;
+        for (auto *operand : {&output_gradient, &input}) constrain_vectors(*operand);
+    }
+
     void build_products_of_rows(Conv2dBackwardWeightOperands op,
-                                sc::Conv2dBackwardWeightContext context) {
+                                const sc::Conv2dBackwardWeightContext &context) {
         op.groups = weight_gradient.dim(4).extent();
         PixelLine line;
         set_line(line, op.batch, op.out_w, op.out_h);
@@ -152,9 +163,8 @@ private:
         line.slices = slices();
         set_taps(line, in_vectors(op.channels, pixel_vector(op.type)), op);
         const bool joined = pointwise() && fix_stride_x.value() == 1 && fix_stride_y.value() == 1;
-        build(pointwise() && sc::reads_rows(context)
-                  ? conv2d_backward_weight_products_of_rows(op, line)
-                  : conv2d_backward_weight_products_of_copies(op, line, joined),
+        build(products_of_rows() ? conv2d_backward_weight_products_of_rows(op, line)
+                                 : conv2d_backward_weight_products_of_copies(op, line, joined),
               sc::conv2d_backward_weight_products_schedules, context);
     }
 

@@ -139,27 +139,27 @@ Conv2dBackwardWeightProducts sums_of_parts(const Conv2dBackwardWeightOperands &o
     return stages;
 }
 
-// Of images in rows, zeros past the last filter, element and pixel.
+// Of images in rows and 1x1 filters: zeros past the last filter, channel and pixel. Of 16 bits an
+// element rows are whole vectors.
 void read_rows(const Conv2dBackwardWeightOperands &op, const PixelLine &line,
                Conv2dBackwardWeightProducts &stages) {
-    const Expr zero = cast(op.type, 0), row = quotient(x, line.columns);
-    const Expr column = promised_within(x - row * line.columns.value, op.out_w),
-               image = quotient(row, line.rows);
-    const Expr line_of_image = promised_within(row - image * line.rows.value, op.out_h),
+    const int vector = op.type.bytes() == 4 ? 1 : pixel_vector(op.type);
+    const Expr zero = cast(op.type, 0), first = x / vector * vector;
+    const Expr row = quotient(first, line.columns), image = quotient(row, line.rows);
+    const Expr column =
+        promised_within(first - row * line.columns.value, op.out_w) / vector * vector + x % vector;
+    const Expr row_of_image = promised_within(row - image * line.rows.value, op.out_h),
                n = promised_within(image, op.batch);
-    const Expr on_line = within(x, op.out_w * op.out_h * op.batch);
+    const Expr on_line = within(first, op.out_w * op.out_h * op.batch);
+    const Var &e = stages.e;
     stages.gradient = Func("gradient");
     stages.gradient(k, g, x) =
         select(on_line && k < op.filters,
-               op.output_gradient(min(k, op.filters - 1), g, column, line_of_image, n), zero);
-    const Var &e = stages.e;
-    const Element of(op, line, min(e, stages.elements - 1));
-    const Expr at_x = column * op.stride_x + of.s * op.dilation_x - op.padding_left,
-               at_y = line_of_image * op.stride_y + of.r * op.dilation_y - op.padding_top;
+               op.output_gradient(min(k, op.filters - 1), g, column, row_of_image, n), zero);
     stages.tap = Func("tap");
     stages.tap(e, g, x) = select(
-        on_line && e < stages.elements && within(at_x, op.width) && within(at_y, op.height),
-        op.input(of.channel, g, clamp(at_x, 0, op.width - 1), clamp(at_y, 0, op.height - 1), n),
+        on_line && e < op.channels,
+        op.input(min(e, op.channels - 1), g, column * op.stride_x, row_of_image * op.stride_y, n),
         zero);
 }
 
@@ -175,18 +175,14 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwar
 }
 
 Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_rows(
-    Conv2dBackwardWeightOperands op, const PixelLine &line) {
-    const Expr channels = op.channels, vectors = in_vectors(channels, pixel_vector(op.type));
-    const bool pointwise = !line.vectors.value.defined();
+    const Conv2dBackwardWeightOperands &op, const PixelLine &line) {
     Conv2dBackwardWeightProducts stages;
     stages.filters = op.filters;
-    stages.elements = pointwise ? channels : vectors * op.kernel_w * op.kernel_h;
+    stages.elements = op.channels;
     stages.any_channels = stages.in_rows = true;
     read_rows(op, line, stages);
     sum_parts(stages, line);
-    const Expr tap =
-        promised_within(s, op.kernel_w) + op.kernel_w * promised_within(r, op.kernel_h);
-    add_up(stages, op, pointwise ? Expr(c) : c + vectors * tap);
+    add_up(stages, op, c);
     return stages;
 }
 

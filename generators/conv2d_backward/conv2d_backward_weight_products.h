@@ -57,11 +57,11 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products(
 // line that the output's gradient is.
 Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_windows(
     Conv2dBackwardWeightOperands operands, PixelLine line, bool nhwc);
-// Of images in rows: any channels and filters. `line`: of images. Both are copied, or read as they
-// are.
+// Of images in rows: any channels and filters. `line`: of images. Both are copied; or, of 1x1
+// filters without padding, read as they are.
 Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_copies(
     Conv2dBackwardWeightOperands operands, PixelLine line, bool pointwise);
 Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_rows(
-    Conv2dBackwardWeightOperands operands, const PixelLine &line);
+    const Conv2dBackwardWeightOperands &operands, const PixelLine &line);
 
 }  // namespace hk::generators

@@ -31,9 +31,6 @@ WeightSlices backward_weight_slices(const Conv2dBackwardWeightContext &context);
 // What blocks of depthwise_row_sums are of.
 generators::DepthwiseRows backward_weight_rows(const Conv2dBackwardWeightContext &context);
 
-// Whether products read images in rows (nchw) as they are: else they are copied first.
-bool reads_rows(const Conv2dBackwardWeightContext &context);
-
 // One table entry each, and its tiles.
 namespace cpu {
 void backward_weight_register_tiles(generators::Conv2dBackwardWeight &stages,

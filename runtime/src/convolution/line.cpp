@@ -54,6 +54,11 @@ bool has_vectors(const BufferView &view) {
 
 bool are_aligned_images(const Conv2dProblem &problem,
                         std::initializer_list<const BufferView *> images) {
+    if (problem.options.layout == Layout::nchw)
+        return std::ranges::all_of(images, [](const BufferView *image) {
+            return (image->dims[0].extent == 1 || image->dims[0].stride == 1) &&
+                   has_vectors(*image);
+        });
     const auto is_one = [](const BufferView &image) {
         const Dim &channel = image.dims[0], &group = image.dims[1];
         BufferView pixels = image;
@@ -61,8 +66,7 @@ bool are_aligned_images(const Conv2dProblem &problem,
         return (channel.extent == 1 || channel.stride == 1) &&
                (group.extent == 1 || group.stride == channel.extent) && has_vectors(pixels);
     };
-    return problem.options.layout == Layout::nhwc &&
-           std::ranges::all_of(images, [&](const BufferView *image) { return is_one(*image); });
+    return std::ranges::all_of(images, [&](const BufferView *image) { return is_one(*image); });
 }
 
 bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all) {

@@ -13,7 +13,8 @@ namespace hk::detail {
 
 // Of nhwc: whether these begin at multiples of 16 bytes, as do their pixels, rows and filters.
 bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all);
-// Of nhwc: whether these do that with groups and channels of a group next to each other.
+// Whether these do that with groups and channels of a group next to each other; of nchw, with
+// columns next to each other.
 bool are_aligned_images(const Conv2dProblem &problem,
                         std::initializer_list<const BufferView *> images);
 

@@ -6,13 +6,7 @@
 using namespace Halide;
 using namespace hk::generators;
 
-namespace hk::schedules {
-
-bool reads_rows(const Conv2dBackwardWeightContext &context) {
-    return context.schedule == "outer_products" && !context.nhwc;
-}
-
-namespace gpu {
+namespace hk::schedules::gpu {
 
 namespace {
 
@@ -45,8 +39,10 @@ struct MatrixTiles {
     }
 };
 
-MatrixTiles matrix_tiles(const Type &type, const Conv2dBackwardWeightContext &context) {
+MatrixTiles matrix_tiles(const Type &type, bool in_rows,
+                         const Conv2dBackwardWeightContext &context) {
     MatrixTiles t;
+    if (in_rows) t.of_lane_e = kNeighbours;
     if (type.bytes() == 4) t.of_lane_k = 2;
     Knobs knobs(context.knobs);
     knobs.take("tile_k", t.tile_k, powers(32, 256));
@@ -285,7 +281,14 @@ void run_products(Conv2dBackwardWeightProducts &stages, const Conv2dBackwardWeig
 
     sum_products(stages, t, LoopLevel(partial, block));
     const LoopLevel step(stages.sum, RVar("stages_" + std::to_string(t.stages)));
-    if (stages.in_rows) {
+    if (stages.in_rows && t.units) {
+        stages.gradient.reorder_storage(x, k, g);
+        cooperative_copy(stages.gradient, step, {{x, kProductPixels}, {k, t.tile_k}, {g, 1}},
+                         t.threads(), pixel_vector(stages.gradient.type()), true);
+        stages.tap.reorder_storage(x, stages.e, g);
+        cooperative_copy(stages.tap, step, {{x, kProductPixels}, {stages.e, t.tile_e}, {g, 1}},
+                         t.threads(), pixel_vector(stages.tap.type()), true);
+    } else if (stages.in_rows) {
         copy_rows(stages.gradient, k, t.tile_k, t, step);
         copy_rows(stages.tap, stages.e, t.tile_e, t, step);
     } else {
@@ -321,7 +324,7 @@ void run_products(Conv2dBackwardWeightProducts &stages, const Conv2dBackwardWeig
 // many blocks that gives. Blocks of a part, which read the same pixels, follow one another.
 void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
                               const Conv2dBackwardWeightContext &context) {
-    run_products(stages, context, matrix_tiles(stages.gradient.type(), context));
+    run_products(stages, context, matrix_tiles(stages.gradient.type(), stages.in_rows, context));
 }
 
 // The same of f32 whose products must be exact, by multiply-adds: a thread adds up the products of
@@ -335,6 +338,4 @@ void backward_weight_outer_products(Conv2dBackwardWeightProducts &stages,
     run_products(stages, context, outer_tiles(context, stages.in_rows));
 }
 
-}  // namespace gpu
-
-}  // namespace hk::schedules
+}  // namespace hk::schedules::gpu
