@@ -35,11 +35,15 @@ protected:
     }
     bool products_apart() const {
         return this->algorithm.value() == "products_apart" ||
+               this->algorithm.value() == "products_of_rows" ||
                (products_of_windows() && layout.value() == "nchw");
     }
-    bool products_of_rows() const { return this->algorithm.value() == "products_of_rows_in_parts"; }
+    bool products_of_rows() const {
+        return this->algorithm.value().starts_with("products_of_rows");
+    }
     bool products_in_parts() const {
-        return this->algorithm.value() == "products_in_parts" || products_of_rows() ||
+        return this->algorithm.value() == "products_in_parts" ||
+               this->algorithm.value() == "products_of_rows_in_parts" ||
                this->algorithm.value() == "products_of_windows_in_parts";
     }
     bool products() const {

@@ -51,6 +51,16 @@ void output_at_places(const Conv2dOperands &op, const Conv2dLayout &order, Conv2
         cast(op.type, finished_sum(op, stages.sum(k, g, stages.pixels.x, 0, 0), at));
 }
 
+// Of the filter, the copy whose channels are next to each other.
+void copy_filter(Conv2dOperands &op, int vector, Conv2dSliced &stages) {
+    stages.transposed = filter_of_vectors(op.weight, op.channels);
+    op.weight = stages.transposed;
+    op.channels = in_vectors(op.channels, vector);
+    stages.vectors_of_channels = op.channels;
+    stages.filters = op.filters;
+    stages.groups = op.groups;
+}
+
 // Of the input, the copy with channels next to each other; 1x1 filters read it as one line.
 void read_channels_last(Conv2dOperands &op, int vector, Conv2dSliced &stages) {
     copy_channels_last(op.input, {op.channels, op.width, op.height, op.batch}, true, stages.turned,
@@ -63,12 +73,7 @@ void read_channels_last(Conv2dOperands &op, int vector, Conv2dSliced &stages) {
     const Func &lines = stages.channels_last;
     op.input = Func("input_in_lines");
     op.input(c, g, x, y, n) = lines(c, x + width * (y + height * n), g);
-    stages.transposed = filter_of_vectors(op.weight, op.channels);
-    op.weight = stages.transposed;
-    op.channels = in_vectors(op.channels, vector);
-    stages.vectors_of_channels = op.channels;
-    stages.filters = op.filters;
-    stages.groups = op.groups;
+    copy_filter(op, vector, stages);
 }
 
 // Of the filter alone, its filters next to each other in whole vectors, past the last zeros.
@@ -125,6 +130,19 @@ Expr tap_of_sum(const Conv2dSliced &stages, const Expr &channel) {
                       : stages.tap(channel, d.y, d.z, g, x / lanes % 4, x % lanes, x / (4 * lanes));
 }
 
+// The same of vectors of pixels, which are of one row.
+void read_rows(const Conv2dOperands &op, int vector, Conv2dSliced &stages) {
+    const Expr first = x / vector * vector;
+    const Pixel pixel = pixel_of_line(op, first);
+    const Expr column = unsafe_promise_clamped(pixel.x, 0, op.columns.value - 1) / vector * vector +
+                        x % vector,
+               row = unsafe_promise_clamped(pixel.y, 0, op.rows.value - 1);
+    stages.tap = Func("tap");
+    stages.tap(c, s, r, g, x, y, n) =
+        select(c < op.channels && first < pixels_of_images(op),
+               op.input(min(c, op.channels - 1), g, column, row, pixel.n), cast(op.type, 0));
+}
+
 // Past the last channel both factors are zeros. What is read there is the last vector. Where they
 // are next to each other there are so many `filters`, else it is undefined.
 Func staged_filter(const Conv2dOperands &op, const Func &weight, const Expr &filters, int vector) {
@@ -155,7 +173,8 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
     Conv2dSliced stages;
     stages.in_rows = !form.order.nhwc();
     stages.lanes = form.lanes;
-    const bool copied = stages.in_rows && form.lanes == 0;
+    stages.in_vectors_of_rows = form.rows;
+    const bool copied = stages.in_rows && form.lanes == 0 && !form.rows;
     Pixel pixel{x, y, n};
     if (form.lanes > 0)
         pixel =
@@ -163,14 +182,19 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
                                     pixels_of_images(op) - 1));
     else if (!copied || !op.pointwise)
         pixel = pixel_at(op);
-    if (form.windows) {
-        stages.padded = read_padded_windows(op, stages);
+    if (form.rows) {
+        read_rows(op, vector, stages);
+        copy_filter(op, vector, stages);
     } else {
-        if (copied) read_channels_last(op, vector, stages);
-        stages.padded = padded_input(op, form.lanes > 0 ? 1 : vector);
-        if (form.lanes > 0) copy_across(op, vector, stages);
+        if (form.windows) {
+            stages.padded = read_padded_windows(op, stages);
+        } else {
+            if (copied) read_channels_last(op, vector, stages);
+            stages.padded = padded_input(op, form.lanes > 0 ? 1 : vector);
+            if (form.lanes > 0) copy_across(op, vector, stages);
+        }
+        read_taps(op, pixel, stages);
     }
-    read_taps(op, pixel, stages);
     Func weight = op.weight;
     const bool across = form.stages_across(op.type);
     if (form.filters_inner && !across) {

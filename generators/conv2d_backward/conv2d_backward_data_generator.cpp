@@ -131,8 +131,8 @@ private:
             refuse_algorithm({"flip_expand", "flip_expand_blocks", "flip_expand_tiles",
                               "expand_flip", "flip_expand_sliced", "expand_flip_sliced", "packed",
                               "packed_columns", "products", "products_apart", "products_in_parts",
-                              "depthwise", "rows", "depthwise_rows", "depthwise_tiles",
-                              "depthwise_transposed", "depthwise_planes"});
+                              "products_of_rows", "depthwise", "rows", "depthwise_rows",
+                              "depthwise_tiles", "depthwise_transposed", "depthwise_planes"});
     }
 
     void build_products(Conv2dOperands &forward, const sc::Conv2dContext &context) {
@@ -147,6 +147,16 @@ private:
         Halide::Internal::Dimension filters = weight.dim(Conv2dLayout(layout).filter_dims()[3]);
         const int vector = ProductSlice(type).vector;
         filters.set_extent(filters.extent() / vector * vector);
+    }
+
+    // Whole vectors of pixels are read.
+    void constrain_rows() {
+        if (!pointwise() || fix_stride_x.value() != 1 || fix_stride_y.value() != 1 ||
+            Conv2dLayout(layout).nhwc())
+            throw CompileError(
+                "algorithm products_of_rows is for layout nchw, and unpadded 1x1 filters with "
+                "strides of 1");
+        constrain_vectors(output_gradient);
     }
 
     // The filter's taps as memory has them, so that places of vectors are known to be multiples of
@@ -164,7 +174,9 @@ private:
 
     Conv2dSliced products_of(Conv2dOperands &forward, const sc::Conv2dContext &context) {
         const Conv2dLayout order(layout);
-        if (order.nhwc())
+        if (products_of_rows())
+            constrain_rows();
+        else if (order.nhwc())
             constrain_products();
         else if (algorithm.value() == "products")
             throw CompileError("algorithm products is not for layout nchw");
@@ -175,7 +187,8 @@ private:
                                   .parts = parts(),
                                   .slices = slices(),
                                   .order = order,
-                                  .lanes = sc::product_lanes(context)};
+                                  .lanes = sc::product_lanes(context),
+                                  .rows = products_of_rows()};
         if (form.stages_across(forward.type)) count_taps_back(forward);
         Conv2dSliced stages = conv2d_products(forward, form);
         if (!products_apart() && order.nhwc()) constrain_vectors(input_gradient);

@@ -81,8 +81,8 @@ struct Conv2dProblem {
     // rows.
     bool aligned = true;
     bool aligned_output = true;  // output and residual alone
-    // For the gradient of a weight: input and output, whose channels, or columns in nchw, are next
-    // to each other. There their rows and planes begin at multiples of 16 bytes.
+    // For gradients: output, and for the weight's the input, whose channels, or columns in nchw,
+    // are next to each other. There their rows and planes begin at multiples of 16 bytes.
     bool aligned_images = true;
     // Pixels of output and residual are evenly spaced, over rows and images, too; of nchw over
     // rows.

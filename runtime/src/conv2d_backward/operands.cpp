@@ -45,6 +45,7 @@ void normalise_backward_data(Conv2dOperands &operands) {
     }
     operands.problem.aligned =
         is_aligned(operands.problem, {&operands.input, &operands.weight, &operands.output});
+    operands.problem.aligned_images = are_aligned_images(operands.problem, {&operands.output});
     operands.problem.line = is_line(operands.problem, {&operands.input});
     canonicalise(operands);
 }

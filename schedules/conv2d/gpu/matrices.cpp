@@ -92,22 +92,29 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
 
 // A thread copies several vectors of one term, whose place it finds once. Eight threads are of two
 // terms, four apart, which are in different banks (compiler/swizzle.h).
-void copy_across(Func filter, const MatrixTiles &t, const ProductSlice &slice,
+void copy_across(Func factor, const Var &inner, int tile, const MatrixTiles &t,
                  const LoopLevel &step) {
     const Var lane("lane"), k8("k8"), co("co"), ci("ci"), far("far"), t0("t0"), t1("t1"), t2("t2");
-    filter.compute_at(step)
+    const ProductSlice slice(factor.type());
+    std::vector<Var> storage = {inner, c}, alone;
+    for (const Var &dim : factor.args())
+        if (dim.name() != inner.name() && dim.name() != c.name()) alone.push_back(dim);
+    storage.insert(storage.end(), alone.begin(), alone.end());
+    factor.compute_at(step)
         .store_in(MemoryType::GPUShared)
-        .reorder_storage(k, c, s, r, g)
-        .bound_extent(k, t.tile_k)
+        .reorder_storage(storage)
+        .bound_extent(inner, tile)
         .bound_extent(c, slice.channels);
-    for (const Var &one : {s, r, g}) filter.bound_extent(one, 1);
-    filter.split(k, k8, lane, slice.vector)
+    for (const Var &one : alone) factor.bound_extent(one, 1);
+    std::vector<VarOrRVar> loops = {lane, k8, co, t0, t1, t2};
+    loops.insert(loops.end(), alone.begin(), alone.end());
+    factor.split(inner, k8, lane, slice.vector)
         .split(k8, k8, t0, kMatrixLanesK)
         .split(c, co, ci, kMatrixLanesX)
         .split(co, co, t2, t.warps(), TailStrategy::GuardWithIf)
         .split(ci, far, ci, kMatrixLanesX / 2)
         .fuse(far, ci, t1)
-        .reorder(lane, k8, co, t0, t1, t2, s, r, g)
+        .reorder(loops)
         .vectorize(lane)
         .gpu_threads(t0, t1, t2)
         .never_partition_all();
@@ -154,12 +161,16 @@ void stage_factors(Conv2dSliced &stages, const MatrixTiles &t, bool across) {
         (t.pixels_first ? stages.tap : stages.filter)
             .align_storage(c, slice.channels + slice.vector);
     if (across) {
-        copy_across(stages.filter, t, slice, step);
+        copy_across(stages.filter, k, t.tile_k, t, step);
     } else {
         stages.filter.reorder_storage(c, k, s, r, g);
         cooperative_copy(stages.filter, step,
                          {{c, slice.channels}, {s, 1}, {r, 1}, {k, t.tile_k}, {g, 1}}, t.threads(),
                          slice.vector, true);
+    }
+    if (stages.in_vectors_of_rows) {
+        copy_across(stages.tap, x, t.tile_x, t, step);
+        return;
     }
     stages.tap.reorder_storage({c, x, y, s, r, g, n});
     cooperative_copy(stages.tap, step,
