@@ -143,6 +143,32 @@ void read_rows(const Conv2dOperands &op, int vector, Conv2dSliced &stages) {
                op.input(min(c, op.channels - 1), g, column, row, pixel.n), cast(op.type, 0));
 }
 
+// What a sum's terms read, and the copies that are made of the operands for it.
+void read_input(Conv2dOperands &op, const ProductForm &form, int vector, Conv2dSliced &stages) {
+    if (form.rows) {
+        read_rows(op, vector, stages);
+        copy_filter(op, vector, stages);
+        return;
+    }
+    Pixel pixel{x, y, n};
+    const Expr last = pixels_of_images(op) - 1;
+    if (form.lanes > 0)
+        pixel = pixel_of_line(
+            op, clamp((stages.set * 4 + stages.quarter) * form.lanes + stages.lane, 0, last));
+    else if (!stages.in_rows || !op.pointwise)
+        pixel = pixel_at(op);
+    if (form.windows) {
+        stages.padded = read_padded_windows(op, stages);
+    } else if (form.lanes > 0) {
+        stages.padded = padded_input(op, 1);
+        copy_across(op, vector, stages);
+    } else {
+        if (stages.in_rows) read_channels_last(op, vector, stages);
+        stages.padded = padded_input(op, vector);
+    }
+    read_taps(op, pixel, stages);
+}
+
 // Past the last channel both factors are zeros. What is read there is the last vector. Where they
 // are next to each other there are so many `filters`, else it is undefined.
 Func staged_filter(const Conv2dOperands &op, const Func &weight, const Expr &filters, int vector) {
@@ -174,27 +200,7 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
     stages.in_rows = !form.order.nhwc();
     stages.lanes = form.lanes;
     stages.in_vectors_of_rows = form.rows;
-    const bool copied = stages.in_rows && form.lanes == 0 && !form.rows;
-    Pixel pixel{x, y, n};
-    if (form.lanes > 0)
-        pixel =
-            pixel_of_line(op, clamp((stages.set * 4 + stages.quarter) * form.lanes + stages.lane, 0,
-                                    pixels_of_images(op) - 1));
-    else if (!copied || !op.pointwise)
-        pixel = pixel_at(op);
-    if (form.rows) {
-        read_rows(op, vector, stages);
-        copy_filter(op, vector, stages);
-    } else {
-        if (form.windows) {
-            stages.padded = read_padded_windows(op, stages);
-        } else {
-            if (copied) read_channels_last(op, vector, stages);
-            stages.padded = padded_input(op, form.lanes > 0 ? 1 : vector);
-            if (form.lanes > 0) copy_across(op, vector, stages);
-        }
-        read_taps(op, pixel, stages);
-    }
+    read_input(op, form, vector, stages);
     Func weight = op.weight;
     const bool across = form.stages_across(op.type);
     if (form.filters_inner && !across) {

@@ -34,6 +34,7 @@ constexpr int kMatrixLanesK = 4, kMatrixLanesX = 8;
 
 // Or two of each 8, of a filter whose terms are across memory (compiler/matrix_operand.h).
 constexpr int kAcross = 2;
+constexpr int kWords = 4;  // of a load
 inline int channels_of_lane(const Halide::Type &result) { return result.bytes() == 4 ? 4 : 8; }
 
 struct MatrixTiles {

@@ -1,0 +1,102 @@
+#include "schedules/conv2d/gpu/matrix_factors.h"
+
+#include "schedules/gpu_block.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules::gpu {
+
+namespace {
+
+// A thread copies several vectors of one term, whose place it finds once. Eight threads are of two
+// terms, four apart, which are in different banks (compiler/swizzle.h).
+void copy_across(Func factor, const Var &inner, int tile, const MatrixTiles &t,
+                 const LoopLevel &step) {
+    const Var lane("lane"), k8("k8"), co("co"), ci("ci"), far("far"), t0("t0"), t1("t1"), t2("t2");
+    const ProductSlice slice(factor.type());
+    std::vector<Var> storage = {inner, c}, alone;
+    for (const Var &dim : factor.args())
+        if (dim.name() != inner.name() && dim.name() != c.name()) alone.push_back(dim);
+    storage.insert(storage.end(), alone.begin(), alone.end());
+    factor.compute_at(step)
+        .store_in(MemoryType::GPUShared)
+        .reorder_storage(storage)
+        .bound_extent(inner, tile)
+        .bound_extent(c, slice.channels);
+    for (const Var &one : alone) factor.bound_extent(one, 1);
+    std::vector<VarOrRVar> loops = {lane, k8, co, t0, t1, t2};
+    loops.insert(loops.end(), alone.begin(), alone.end());
+    factor.split(inner, k8, lane, slice.vector)
+        .split(k8, k8, t0, kMatrixLanesK)
+        .split(c, co, ci, kMatrixLanesX)
+        .split(co, co, t2, t.warps(), TailStrategy::GuardWithIf)
+        .split(ci, far, ci, kMatrixLanesX / 2)
+        .fuse(far, ci, t1)
+        .reorder(loops)
+        .vectorize(lane)
+        .gpu_threads(t0, t1, t2)
+        .never_partition_all();
+}
+
+// A thread copies all channels of a pixel, or every so many, whose place it finds once. In its
+// memory the four pixels of a quarter's thread are next to each other, for it to load at once.
+void copy_rows(Conv2dSliced &stages, const MatrixTiles &t, const ProductSlice &slice,
+               const LoopLevel &step) {
+    const Var &quarter = stages.quarter, &lane = stages.lane, &set = stages.set;
+    const int sets = t.tile_x / (kWords * t.lanes_x), parts = kWords * sets;
+    const Var part("part"), po("po"), co("co"), t1("t1");
+    Func &tap = stages.tap;
+    tap.compute_at(step)
+        .store_in(MemoryType::GPUShared)
+        .reorder_storage({quarter, lane, set, c, s, r, g})
+        .bound_extent(quarter, kWords)
+        .bound_extent(lane, t.lanes_x)
+        .bound_extent(set, sets)
+        .bound_extent(c, slice.channels);
+    for (const Var &one : {s, r, g}) tap.bound_extent(one, 1);
+    tap.fuse(quarter, set, part)
+        .split(part, po, part, std::min(parts, t.lanes_k))
+        .split(c, co, c, std::max(t.lanes_k / parts, 1))
+        .fuse(part, c, t1)
+        .reorder(co, po, lane, t1, s, r, g)
+        .gpu_threads(lane, t1)
+        .never_partition_all();
+}
+
+}  // namespace
+
+// Terms next to each other, but those of a filter that is staged `across`, as memory has it.
+void stage_factors(Conv2dSliced &stages, const MatrixTiles &t, bool across) {
+    const LoopLevel step(stages.sum, stages.r.y);
+    const ProductSlice slice(stages.filter.type());
+    if (stages.lanes > 0) {
+        stages.filter.reorder_storage(k, c, s, r, g);
+        cooperative_copy(stages.filter, step,
+                         {{k, t.tile_k}, {c, slice.channels}, {s, 1}, {r, 1}, {g, 1}}, t.threads(),
+                         slice.vector, true);
+        copy_rows(stages, t, slice, step);
+        return;
+    }
+    if (!t.units)
+        (t.pixels_first ? stages.tap : stages.filter)
+            .align_storage(c, slice.channels + slice.vector);
+    if (across) {
+        copy_across(stages.filter, k, t.tile_k, t, step);
+    } else {
+        stages.filter.reorder_storage(c, k, s, r, g);
+        cooperative_copy(stages.filter, step,
+                         {{c, slice.channels}, {s, 1}, {r, 1}, {k, t.tile_k}, {g, 1}}, t.threads(),
+                         slice.vector, true);
+    }
+    if (stages.in_vectors_of_rows) {
+        copy_across(stages.tap, x, t.tile_x, t, step);
+        return;
+    }
+    stages.tap.reorder_storage({c, x, y, s, r, g, n});
+    cooperative_copy(stages.tap, step,
+                     {{c, slice.channels}, {g, 1}, {x, t.tile_x}, {y, 1}, {n, 1}, {s, 1}, {r, 1}},
+                     t.threads(), slice.vector, true);
+}
+
+}  // namespace hk::schedules::gpu
