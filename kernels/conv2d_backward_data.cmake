@@ -37,10 +37,10 @@ row(cpu  long                packed                broadcast_blocks  f32,f16,bf1
 # rows grouped…_3x3 below are as fast.
 row(cpu  depthwise3x3_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
 row(cpu  depthwise3x3_s2_8   flip_expand           unrolled_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
-row(cpu  depthwise3x3_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       tile_y:2                             depthwise 3x3 stride_2 padding_left=1 padding_top=1)
+row(cpu  depthwise3x3_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       tile_y:4                             depthwise 3x3 stride_2 padding_left=1 padding_top=1)
 row(cpu  depthwise5x5_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%16=0)
 row(cpu  depthwise5x5_s2_8   flip_expand           unrolled_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%8=0)
-row(cpu  depthwise5x5_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       -                                   depthwise 5x5 stride_2 padding_left=2 padding_top=2)
+row(cpu  depthwise5x5_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       tile_y:2                            depthwise 5x5 stride_2 padding_left=2 padding_top=2)
 row(cpu  grouped8_3x3_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=8 filters_per_group=8 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
 row(cpu  grouped16_3x3_s2    flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=16 filters_per_group=16 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
 row(cpu  grouped32_3x3_s2    flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:4,tile_y:1                  channels_per_group=32 filters_per_group=32 3x3 stride_2 padding_left=1 padding_top=1 groups%4=0)
