@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "parallel.h"
+#include "transposed_words.h"
 
 namespace hk::detail {
 
@@ -81,7 +82,7 @@ auto copy_of_size(int64_t size) {
         case 2:
             return copy_rows<uint16_t>;
         case 4:
-            return copy_rows<uint32_t>;
+            return has_wide_vectors() ? copy_transposed_words : copy_rows<uint32_t>;
         default:
             return copy_rows<uint64_t>;
     }
