@@ -71,8 +71,9 @@ HK_AVX512 void copy_block(char *to, int64_t to_pitch, const char *from, int64_t 
     const __mmask16 of_line = first(block.rows), of_row = first(block.columns);
     Vector lines[kSize], quarters[kSize], rows[kSize];
     for (int i = 0; i < kSize; i++) {
-        lines[i] = reinterpret_cast<Vector>(_mm512_maskz_loadu_epi32(
-            i < block.columns ? of_line : __mmask16(0), from + i * from_pitch));
+        const int line = std::min(i, block.columns - 1);  // past the last may be no memory
+        lines[i] =
+            reinterpret_cast<Vector>(_mm512_maskz_loadu_epi32(of_line, from + line * from_pitch));
     }
     for (int i = 0; i < kSize; i += 4) transpose_quarters(lines + i, quarters + i);
     for (int i = 0; i < 4; i++) {
@@ -89,18 +90,21 @@ HK_AVX512 void copy_block(char *to, int64_t to_pitch, const char *from, int64_t 
 // As copy_rows of transposed_copy.cpp goes through memory.
 __attribute__((target("avx512f"))) void copy_blocks(const Transposition &t, char *to,
                                                     const char *from) {
-    constexpr int64_t kWord = 4, kColumns = 64;
+    constexpr int64_t kWord = 4, kColumns = 64, kAhead = 2 * kSize;
     for (int64_t left = 0; left < t.columns; left += kColumns) {
         const int64_t right = std::min(left + kColumns, t.columns);
         for (int64_t top = 0; top < t.rows; top += kSize) {
             const int rows = static_cast<int>(std::min<int64_t>(kSize, t.rows - top));
             for (int64_t column = left; column < right; column += kSize) {
                 const int columns = static_cast<int>(std::min<int64_t>(kSize, right - column));
+                char *const target = to + top * t.to_pitch + column * kWord;
                 const char *const source = from + column * t.from_pitch + top * kWord;
                 for (int i = 0; i < columns; i++)
-                    __builtin_prefetch(source + i * t.from_pitch + kSize * kWord);
-                copy_block(to + top * t.to_pitch + column * kWord, t.to_pitch, source, t.from_pitch,
-                           {rows, columns});
+                    __builtin_prefetch(source + i * t.from_pitch + kAhead * kWord);
+                if (rows == kSize && columns == kSize)  // sizes that the compiler knows
+                    copy_block(target, t.to_pitch, source, t.from_pitch, {kSize, kSize});
+                else
+                    copy_block(target, t.to_pitch, source, t.from_pitch, {rows, columns});
             }
         }
     }
