@@ -1,5 +1,7 @@
 #include "generators/image_layout.h"
 
+#include "generators/optional.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -82,6 +84,14 @@ Func rows_with_zeros_around(const Func &image, const Expr &width, const Expr &he
     Func padded("padded");
     padded(c, g, x, y, n) = Internal::make_zero(type);
     padded(c, g, column, y, n) = cast(type, image(c, g, column, clamp(y, 0, height - 1), n));
+    return padded;
+}
+
+Func masked_with_zeros_around(const Func &image, const Expr &width, const Expr &height) {
+    const Expr inside = x >= 0 && x < width && y >= 0 && y < height;
+    const Expr element = image(c, g, promised_within(x, width), promised_within(y, height), n);
+    Func padded("padded");
+    padded(c, g, x, y, n) = select(inside, cast<float>(loaded_if(inside, element)), 0.f);
     return padded;
 }
 

@@ -64,6 +64,10 @@ Halide::Func rows_with_zeros_around(const Halide::Func &image, const Halide::Exp
                                     const Halide::Expr &height, Halide::RDom &columns,
                                     const Halide::Type &type = Halide::Float(32));
 
+// The same, where vectors are of columns: what they have outside is not read, by masks.
+Halide::Func masked_with_zeros_around(const Halide::Func &image, const Halide::Expr &width,
+                                      const Halide::Expr &height);
+
 // The same of few channels, as one loop: (column * channels + channel, g, y, n).
 Halide::Func joined_rows_with_zeros_around(const Halide::Func &image, const Halide::Expr &channels,
                                            const Halide::Expr &width, const Halide::Expr &height,

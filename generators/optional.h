@@ -24,4 +24,10 @@ inline Halide::Expr loaded_if(const Halide::Expr &condition, const Halide::Expr 
                       Call::PureIntrinsic);
 }
 
+// A place that is from 0 to size - 1, as Halide is told: of an index that blocks are fused of, or
+// is a remainder, it takes all values.
+inline Halide::Expr promised_within(const Halide::Expr &place, const Halide::Expr &size) {
+    return Halide::unsafe_promise_clamped(place, 0, size - 1);
+}
+
 }  // namespace hk::generators

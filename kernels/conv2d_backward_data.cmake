@@ -37,10 +37,10 @@ row(cpu  long                packed                broadcast_blocks  f32,f16,bf1
 # rows grouped…_3x3 below are as fast.
 row(cpu  depthwise3x3_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
 row(cpu  depthwise3x3_s2_8   flip_expand           unrolled_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
-row(cpu  depthwise3x3_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       tile_y:2                             depthwise 3x3 stride_2 padding_left=1 padding_top=1)
+row(cpu  depthwise3x3_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       tile_y:4                             depthwise 3x3 stride_2 padding_left=1 padding_top=1)
 row(cpu  depthwise5x5_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%16=0)
 row(cpu  depthwise5x5_s2_8   flip_expand           unrolled_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%8=0)
-row(cpu  depthwise5x5_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       -                                   depthwise 5x5 stride_2 padding_left=2 padding_top=2)
+row(cpu  depthwise5x5_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       tile_y:2                            depthwise 5x5 stride_2 padding_left=2 padding_top=2)
 row(cpu  grouped8_3x3_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=8 filters_per_group=8 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
 row(cpu  grouped16_3x3_s2    flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=16 filters_per_group=16 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
 row(cpu  grouped32_3x3_s2    flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:4,tile_y:1                  channels_per_group=32 filters_per_group=32 3x3 stride_2 padding_left=1 padding_top=1 groups%4=0)
@@ -99,8 +99,12 @@ row(cpu  1x1_to_24           packed                broadcast         f32        
 row(cpu  1x1_48              packed                broadcast         f32           nhwc       block:48,tile_x:8,stage:0,chunk:8           1x1 stride_1 channels_per_group%48=0)
 row(cpu  1x1_80              packed                broadcast         f32           nhwc       block:80,tile_x:5,stage:0,chunk:8           1x1 stride_1 channels_per_group%80=0)
 row(cpu  1x1                 packed                broadcast         f32           nhwc       block:32/16,tile_x:12/7,stage:0,chunk:8     1x1 stride_1)
+# Of nchw from few pixels on where they are, as copies in nhwc take time, too: 14x14_384-64_1x1 1.17 times as fast as by
+# --row 1x1_64_passes, 8x8 1.1 times (bench --family conv2d_backward_data --layout nchw --list mobilenetv2 --filter 14x14).
+# Long sums need more pixels: 14x14_256-1024_1x1 takes 1.4 times as long with AVX2 (explorer run conv2d_backward_data
+# 14x14_256-1024_1x1 --layout nchw --row 1x1_columns --cpu avx2), and is 1.06 times as fast with AVX-512.
 row(cpu  1x1_columns_long    packed_columns        columns           f32           nchw       chunk:8                             1x1 stride_1 filters_per_group>=384 out_w>=256)
-row(cpu  1x1_columns         packed_columns        columns           f32           nchw       inner:1,chunk:8                     1x1 stride_1 out_w>=256)
+row(cpu  1x1_columns         packed_columns        columns           f32           nchw       inner:1,chunk:8                     1x1 stride_1 filters_per_group<=383 out_w>=64)
 row(cpu  1x1                 packed                broadcast         f16,bf16      nhwc       block:32,tile_x:7,stage:2           1x1 stride_1)
 # Winograd's convolution, filters transformed in the call: 56x56_64-64_3x3 2.6 times as fast as the rows below,
 # 28x28_128-128_3x3 2 times, 14x14_256-256_3x3 1.2 (explorer run conv2d_backward_data CASE --row staged_7).

@@ -15,10 +15,13 @@ struct Factors {
 };
 
 // Zeros around the gradient; a filter's taps in reverse, those of a dimension of one too.
+enum class Zeros { compared, copied, masked };
 Factors pad_and_flip(const Conv2dBackwardDataOperands &op, const Factors &from,
-                     bool copy_rows = false) {
+                     Zeros zeros = Zeros::compared) {
     Factors to;
-    if (copy_rows)
+    if (zeros == Zeros::masked)
+        to.gradient = masked_with_zeros_around(from.gradient, op.out_w, op.out_h);
+    else if (zeros == Zeros::copied)
         to.gradient = rows_with_zeros_around(from.gradient, op.out_w, op.out_h, to.columns);
     else
         to.gradient = with_zeros_around(from.gradient, op.out_w, op.out_h, op.pointwise);
@@ -231,8 +234,9 @@ Conv2dSliced conv2d_backward_data_expand_flip_sliced(
     return convolve_sliced(op, expand_flip(op), order, tile);
 }
 
-Conv2dBackwardData conv2d_backward_data_rows(const Conv2dBackwardDataOperands &op) {
-    return convolve(op, pad_and_flip(op, expand({op.output_gradient, op.weight}), true));
+Conv2dBackwardData conv2d_backward_data_rows(const Conv2dBackwardDataOperands &op, bool masked) {
+    const Zeros zeros = masked ? Zeros::masked : Zeros::copied;
+    return convolve(op, pad_and_flip(op, expand({op.output_gradient, op.weight}), zeros));
 }
 
 Conv2dOperands conv2d_of_backward_data(const Conv2dBackwardDataOperands &op) {

@@ -83,8 +83,10 @@ Conv2dSliced conv2d_backward_data_flip_expand_sliced(const Conv2dBackwardDataOpe
 Conv2dSliced conv2d_backward_data_expand_flip_sliced(const Conv2dBackwardDataOperands &operands,
                                                      const Conv2dLayout &order, int tile);
 
-// expand_flip, its gradient being zeros that the rows are copied into, whole.
-Conv2dBackwardData conv2d_backward_data_rows(const Conv2dBackwardDataOperands &operands);
+// expand_flip, its gradient being zeros that the rows are copied into, whole; or `masked`, of f32,
+// nothing being read outside of it by masks of vectors of columns.
+Conv2dBackwardData conv2d_backward_data_rows(const Conv2dBackwardDataOperands &operands,
+                                             bool masked);
 
 // With strides of one the gradient is a convolution for the algorithms of
 // generators/conv2d/conv2d.h: of the output's gradient with the flipped filter, k and c changing

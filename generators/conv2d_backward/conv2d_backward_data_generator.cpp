@@ -72,6 +72,7 @@ public:
         context.phases_y = op.y.stride;
         context.dense_columns = dense_columns();
         context.plain = !accumulate;
+        context.f32 = op.type == Float(32);
         if (algorithm.value() == "flip_expand")
             build(conv2d_backward_data_flip_expand(op), sc::conv2d_backward_data_schedules,
                   context);
@@ -85,7 +86,8 @@ public:
             build(conv2d_backward_data_expand_flip(op), sc::conv2d_backward_data_schedules,
                   context);
         else if (algorithm.value() == "rows")
-            build(conv2d_backward_data_rows(op), sc::conv2d_backward_data_schedules, context);
+            build(conv2d_backward_data_rows(op, sc::masks_columns(context)),
+                  sc::conv2d_backward_data_schedules, context);
         else
             convolve(op);
     }

@@ -9,6 +9,7 @@
 #include "generators/conv2d/conv2d.h"
 #include "generators/conv2d/transposed_groups.h"
 #include "generators/conv2d_backward/copied_rows.h"
+#include "generators/optional.h"
 
 namespace hk::generators {
 
@@ -19,12 +20,6 @@ struct Conv2dBackwardWeightOperands : Conv2dGeometry {
     Halide::Type type;        // of the weight's gradient
     bool inside = false;      // no tap is outside of the input
 };
-
-// A place that is from 0 to size - 1, as Halide is told: of an index that blocks are fused of, or
-// is a remainder, it takes all values.
-inline Halide::Expr promised_within(const Halide::Expr &place, const Halide::Expr &size) {
-    return Halide::unsafe_promise_clamped(place, 0, size - 1);
-}
 
 // The gradient from its sum, on a CPU: (c, s, r, k, g).
 Halide::Func result(const Conv2dBackwardWeightOperands &operands, const Halide::Expr &sum);

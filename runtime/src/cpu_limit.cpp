@@ -77,6 +77,12 @@ bool allows(std::optional<size_t> level, std::span<const uint64_t> features) {
     return true;
 }
 
+bool may_use_avx512() noexcept try {
+    return level_of_process().value_or(0) == 0;
+} catch (const InvalidArgument &) {
+    return false;
+}
+
 void check_cpu_limit() { level_of_process(); }
 
 }  // namespace hk::detail

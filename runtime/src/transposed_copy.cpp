@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "parallel.h"
+#include "transposed_words.h"
 
 namespace hk::detail {
 
@@ -74,14 +75,16 @@ void copy_rows(const Transposition &t, char *to, const char *from) {
     }
 }
 
-auto copy_of_size(int64_t size) {
-    switch (size) {
+auto copy_of(const Transposition &t) {
+    // Rows of four, as those of 2x2 filters are, fill squares, and a quarter of wide vectors.
+    const bool wide = t.columns != 4 && has_wide_vectors();
+    switch (t.size) {
         case 1:
             return copy_rows<uint8_t>;
         case 2:
             return copy_rows<uint16_t>;
         case 4:
-            return copy_rows<uint32_t>;
+            return wide ? copy_transposed_words : copy_rows<uint32_t>;
         default:
             return copy_rows<uint64_t>;
     }
@@ -92,7 +95,7 @@ auto copy_of_size(int64_t size) {
 void copy_transposed(const Transposition &t, char *to, const char *from) {
     constexpr int64_t kTask = 1 << 18, kRows = 64;
     const int64_t rows = std::max(kTask / (t.columns * t.size) / kRows * kRows, kRows);
-    const auto copy = copy_of_size(t.size);
+    const auto copy = copy_of(t);
     if (rows >= t.rows) return copy(t, to, from);
     parallel((t.rows + rows - 1) / rows, [&](int64_t task) {
         const int64_t first = task * rows;

@@ -10,7 +10,11 @@ struct Conv2dBackwardDataContext : Conv2dSizes {
     Halide::Expr phases_x = {}, phases_y = {};  // the strides: numbers, or arguments of the kernel
     Halide::Expr dense_columns = {};            // an argument, where columns are innermost
     Halide::Expr plain = {};                    // an argument: nothing is accumulated
+    bool f32 = false;                           // the type of the images
 };
+
+// Whether vectors of columns are read by masks; else rows are copied.
+bool masks_columns(const Conv2dBackwardDataContext &context);
 
 namespace cpu {
 void backward_data_buffered_phases(generators::Conv2dBackwardData &stages,

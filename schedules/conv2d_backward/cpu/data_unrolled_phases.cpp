@@ -28,6 +28,7 @@ PhasesTile choose(const Conv2dBackwardDataContext &context) {
     if (context.channels_per_group > 1) knobs.take("vectors", tile.vectors, steps(1, 16));
     knobs.take("lanes", tile.lanes, {2, 4, 8, 16});
     knobs.end();
+    if (!context.nhwc && vector_registers(context.target) < 32) tile.y = std::max(tile.y / 2, 1);
     const int channels = context.nhwc ? context.channels_per_group : 1;
     const int width = std::max(tile.lanes / channels, 1) * channels;
     const int pixels = context.nhwc ? tile.x * tile.y : tile.y;
@@ -113,7 +114,13 @@ void across_groups(Conv2dBackwardData &stages, const Conv2dBackwardDataContext &
 }
 
 // Vectors of columns of the phases, interleaved in registers to columns of the input. A task takes
-// several planes, one at a time, whose rows are copied to zeros.
+// several planes, one at a time. Their rows of f32 are read where they are, by the masks of
+// AVX-512; others are copied to zeros: by AVX2's masks 112x112 takes 1.3 times as long. The filter
+// of more than 9 taps is copied, or its elements would be read again for each tile.
+//
+// bench --family conv2d_backward_data --layout nchw --list mobilenetv2 --filter s2_d on Zen 4, us,
+// and with all rows and filters copied: 14x14 21 and 38, 28x28 22 and 30, 56x56 49 and 59, 112x112
+// 107 and 132. Lost: loops over edges and the inside, 1.05 times as slow; 7 rows of phases.
 void across_columns(Conv2dBackwardData &stages, const Conv2dBackwardDataContext &context) {
     PhasesTile tile = choose(context);
     tile.x = tile.lanes;
@@ -137,15 +144,23 @@ void across_columns(Conv2dBackwardData &stages, const Conv2dBackwardDataContext 
         .unroll(y);
     stages.sum.compute_at(out, xo);
     unroll_phases(stages, tile, context);
-    stages.filter.compute_at(out, gt).hoist_storage(out, rows);
-    stages.gradient.compute_at(out, gt).hoist_storage(out, rows).vectorize(x, tile.lanes,
-                                                                           TailStrategy::RoundUp);
-    stages.gradient.update().vectorize(stages.columns.x, tile.lanes, guard);
+    const bool copied = !masks_columns(context);
+    if (copied || context.kernel_w * context.kernel_h > 9)
+        stages.filter.compute_at(out, gt).hoist_storage(out, rows);
+    if (copied) {
+        stages.gradient.compute_at(out, gt).hoist_storage(out, rows).vectorize(
+            x, tile.lanes, TailStrategy::RoundUp);
+        stages.gradient.update().vectorize(stages.columns.x, tile.lanes, guard);
+    }
     out.specialize(context.plain && context.dense_columns);
     out.specialize(context.dense_columns);
 }
 
 }  // namespace
+
+bool masks_columns(const Conv2dBackwardDataContext &context) {
+    return context.f32 && context.target.natural_vector_size<float>() == 16;
+}
 
 namespace cpu {
 
