@@ -151,10 +151,10 @@ void read_input(Conv2dOperands &op, const ProductForm &form, int vector, Conv2dS
         return;
     }
     Pixel pixel{x, y, n};
-    const Expr last = pixels_of_images(op) - 1;
     if (form.lanes > 0)
-        pixel = pixel_of_line(
-            op, clamp((stages.set * 4 + stages.quarter) * form.lanes + stages.lane, 0, last));
+        pixel =
+            pixel_of_line(op, clamp((stages.set * 4 + stages.quarter) * form.lanes + stages.lane, 0,
+                                    pixels_of_images(op) - 1));
     else if (!stages.in_rows || !op.pointwise)
         pixel = pixel_at(op);
     if (form.windows) {
