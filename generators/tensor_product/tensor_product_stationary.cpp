@@ -39,8 +39,11 @@ void sum_slots(const TensorProductStationaryOperands &op, const TensorProductSta
     const Expr channel = stages.rc.y * sizes.depth + stages.rc.x;
     stages.product = Func("product");
     stages.product(m, i, g, s, b) = cast(type, 0);
-    stages.product(m, i, g, s, b) += cast(type, stages.matrix(m, channel, g, s, b)) *
-                                     cast(type, stages.gathered(channel, i, g, s, b));
+    const auto factor = [&](const Expr &value) {
+        return value.type().is_uint() ? reinterpret(type, value) : cast(type, value);
+    };
+    stages.product(m, i, g, s, b) += factor(stages.matrix(m, channel, g, s, b)) *
+                                     factor(stages.gathered(channel, i, g, s, b));
 
     RDom &r = stages.r;
     stages.sum = Func("sum");
@@ -110,15 +113,19 @@ TensorProductStationary tensor_product_products(const TensorProductStationaryOpe
         return in_last_vector(channel, count, vector);
     };
     const Expr exists = c / vector * vector < op.input_channels,
-               channel = there(c, op.input_channels), zero = cast(op.type, 0);
+               channel = there(c, op.input_channels);
+    // Tiles are copied as words.
+    const auto or_zero = [&](const Expr &value) {
+        if (sizes.pairs == 0) return select(exists, value, cast(op.type, 0));
+        const Type words = UInt(op.type.bits());
+        return select(exists, reinterpret(words, value), cast(words, 0));
+    };
     const Expr column = transposed ? min(m, op.output_channels - 1) : there(m, op.output_channels),
                term = transposed ? channel : min(c, op.input_channels - 1);
     stages.matrix = Func("matrix");
-    stages.matrix(m, c, g, s, b) =
-        select(exists, op.weight(column, g, term, offset(op, stages)), zero);
+    stages.matrix(m, c, g, s, b) = or_zero(op.weight(column, g, term, offset(op, stages)));
     stages.gathered = Func("gathered");
-    stages.gathered(c, i, g, s, b) =
-        select(exists, op.input(channel, g, gathered_row(op, stages)), zero);
+    stages.gathered(c, i, g, s, b) = or_zero(op.input(channel, g, gathered_row(op, stages)));
     sum_slots(op, sizes, Float(32), stages);
     return stages;
 }

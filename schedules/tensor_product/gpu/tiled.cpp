@@ -13,12 +13,6 @@ namespace {
 struct Sizes {
     Tiles tiles{64, 64, 1, 8, 8, 8, 1};
     int rows = 192;
-
-    Tiles of_rows() const {
-        Tiles all = tiles;
-        all.tile_x = rows;
-        return all;
-    }
 };
 
 Sizes sizes(const Context &context) {
@@ -41,37 +35,85 @@ TensorProductStationarySizes tensor_product_tiled_sizes(const Context &context) 
     return {chosen.rows, chosen.tiles.tile_c, chosen.tiles.tile_x};
 }
 
+namespace {
+
+// A thread has neighbours in memory in groups of a vector, as Block has them.
+constexpr int kVector = 4;
+
+// Rows of the block, by the threads that have the same channels in `add`, a vector at once.
+LoopLevel store_rows(TensorProductStationary &stages, const Sizes &chosen) {
+    const Tiles &t = chosen.tiles;
+    const RDom &rows = stages.rows;
+    const Var &m = stages.m, mv("mv"), mo("mo"), mt("mt"), go("go");
+    const RVar xt("xt"), xo("xo"), bo("bo"), block("block");
+    constexpr auto guard = TailStrategy::GuardWithIf;
+    // Of the undefined: it is dropped, but else asks for the host.
+    stages.output.gpu_single_thread();
+    Stage out = stages.output.update();
+    promise_distinct(out);
+    out.split(m, mv, m, kVector, TailStrategy::RoundUp)
+        .split(mv, mo, mv, t.tile_k / kVector, guard)
+        .split(mv, mv, mt, t.threads_k)
+        .split(rows.x, xo, xt, t.threads_x)
+        .split(stages.g, go, stages.g, 1)
+        .split(rows.y, bo, rows.y, 1)
+        .reorder({m, mv, xo, stages.g, mt, xt, rows.y, mo, go, bo})
+        .fuse(go, bo, block)
+        .fuse(mo, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(mt, xt)
+        .vectorize(m)
+        .unroll(mv)
+        .never_partition_all();
+    stages.rounded.compute_at(stages.output, mv)
+        .store_in(MemoryType::Register)
+        .bound_extent(m, kVector)
+        .unroll(m);
+    return {stages.output, block};
+}
+
+// Sums of the block's rows, to which a tile's products are added.
+void add_products(TensorProductStationary &stages, const Sizes &chosen, const LoopLevel &block) {
+    const Tiles &t = chosen.tiles;
+    const Var &m = stages.m, mv("mv"), mt("mt"), it("it");
+    const RVar xt("xt");
+    stages.sum.compute_at(block)
+        .store_in(MemoryType::GPUShared)
+        .bound_extent(m, t.tile_k)
+        .bound_extent(stages.i, chosen.rows)
+        .bound_extent(stages.g, 1)
+        .bound_extent(stages.b, 1)
+        .split(m, mv, m, kVector)
+        .split(mv, mv, mt, t.threads_k)
+        .split(stages.i, stages.i, it, t.threads_x)
+        .reorder(m, mv, stages.i, mt, it, stages.g, stages.b)
+        .gpu_threads(mt, it)
+        .vectorize(m)
+        .unroll(mv)
+        .never_partition_all();
+    Stage add = stages.sum.update();
+    promise_distinct(add);
+    add.split(m, mv, m, kVector)
+        .split(mv, mv, mt, t.threads_k)
+        .split(stages.r.x, xt, stages.r.x, t.tile_x / t.threads_x)
+        .reorder(m, mv, stages.r.x, mt, xt, stages.g, stages.r.y, stages.b)
+        .gpu_threads(mt, xt)
+        .unroll(m)
+        .unroll(mv)
+        .unroll(stages.r.x)
+        .never_partition_all();
+}
+
+}  // namespace
+
 void tensor_product_tiled(TensorProductStationary &stages, const Context &context) {
     const Sizes chosen = sizes(context);
     const Tiles &t = chosen.tiles;
-    const RDom &rc = stages.rc, &r = stages.r, &rows = stages.rows;
-    const Axes sums = {stages.m, stages.i, stages.g, {stages.b}};
-    const Block block(t, true, sums, sums);
-    const Block of_rows(chosen.of_rows(), true, sums, {stages.m, rows.x, stages.g, {rows.y}});
-    // Of the undefined: it is dropped, but else asks for the host.
-    stages.output.gpu_single_thread();
-    promise_distinct(stages.output.update());
-    of_rows.tile(stages.output.update());
-    of_rows.hold(stages.sum, stages.output);
-    stages.sum.store_in(MemoryType::GPUShared);
-
-    const Var mg("mg"), kt("kt"), ki("ki");
-    const RVar xt("xt"), xi("xi");
-    const int vector = std::min(t.tile_k / t.threads_k, 4);
-    Stage add = stages.sum.update();
-    promise_distinct(add);
-    add.split(stages.m, mg, stages.m, vector * t.threads_k)
-        .split(stages.m, kt, ki, vector)
-        .split(r.x, xt, xi, t.tile_x / t.threads_x)
-        .reorder(ki, mg, xi, kt, xt, stages.g, r.y, stages.b)
-        .gpu_threads(kt, xt)
-        .unroll(ki)
-        .unroll(mg)
-        .unroll(xi)
-        .never_partition_all();
-
+    const RDom &rc = stages.rc;
+    const Block block(t, true, {stages.m, stages.i, stages.g, {stages.b}});
+    add_products(stages, chosen, store_rows(stages, chosen));
     block.hold(stages.product, stages.output);
-    stages.product.compute_at(stages.sum, r.y).bound_extent(stages.s, 1);
+    stages.product.compute_at(stages.sum, stages.r.y).bound_extent(stages.s, 1);
     Stage update = stages.product.update();
     block.accumulate(update, {rc.x}, {rc.y});
     update.unroll(rc.x);
@@ -82,7 +124,7 @@ void tensor_product_tiled(TensorProductStationary &stages, const Context &contex
                            int length) {
         extents.insert(extents.end(), alone.begin(), alone.end());
         tile.align_storage(inner, length + 4);
-        cooperative_copy(tile, slice, extents, block.threads(), 4, true);
+        cooperative_copy(tile, slice, extents, block.threads(), kVector, true);
     };
     const std::pair<Var, int> channels(stages.c, t.tile_c), of_k(stages.m, t.tile_k);
     if (stages.transposed) {
