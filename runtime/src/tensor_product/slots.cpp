@@ -14,6 +14,8 @@ namespace {
 
 constexpr int64_t kMostPlaces = std::numeric_limits<int32_t>::max() / int64_t{sizeof(int32_t)};
 constexpr size_t kMostRows = 512;  // of a block
+// Of tiles: blocks for any GPU, where no block has fewer rows than that.
+constexpr int64_t kBlocks = 256, kFewestRows = 64;
 
 struct Entry {
     int32_t source, offset;
@@ -156,18 +158,29 @@ TensorProductSlots::TensorProductSlots(const char *operation, const PairMaps &ma
     }
 }
 
+// All, but of tiles fewer where blocks were too few.
+int64_t TensorProductSlots::used_rows(int64_t all_rows) const {
+    if (pairs_ == 0) return rows_;
+    return std::clamp((all_rows + kBlocks - 1) / kBlocks, std::min(kFewestRows, rows_), rows_);
+}
+
 template<typename Index>
 void TensorProductSlots::sort(const char *operation, const PairMaps &maps) {
     const int64_t all_rows = maps.target.rows;
     const RowLists lists(maps, Index());
-    blocks_ = (all_rows + rows_ - 1) / rows_;
+    const int64_t used = used_rows(all_rows);
+    blocks_ = (all_rows + used - 1) / used;
     const auto count = [&](int64_t b) {
-        return static_cast<size_t>(std::min(rows_, all_rows - b * rows_));
+        return static_cast<size_t>(std::min(used, all_rows - b * used));
     };
     row_ = allocate(operation, of_blocks_, blocks_ * rows_ + blocks_ + 1);
     first_ = row_ + blocks_ * rows_;
     lists.order(row_);
-    std::fill(row_ + all_rows, first_, static_cast<int32_t>(all_rows));
+    for (int64_t b = blocks_ - 1; b >= 0; b--) {  // the last ones move furthest
+        const int32_t *of_block = row_ + b * used, *end = of_block + count(b);
+        int32_t *none = std::copy_backward(of_block, end, row_ + b * rows_ + count(b)) + count(b);
+        std::fill(none, row_ + (b + 1) * rows_, static_cast<int32_t>(all_rows));
+    }
 
     std::vector<int64_t> slots(static_cast<size_t>(blocks_));
     parallel(blocks_, [&](int64_t b) {

@@ -22,6 +22,8 @@ public:
     TensorProductSlots(const char *operation, const PairMaps &maps, int64_t rows,
                        int64_t pairs = 0);
 
+    // Blocks of tiles have fewer rows, and places of `row` that are none, where the output has few.
+    //
     // Arrays: source [slot, row of the block], offset [slot], first [block + 1], row [block, row of
     // the block]; of tiles source and target [tile, pair], offset [tile].
     const int32_t *source() const { return source_; }
@@ -34,6 +36,7 @@ public:
     int32_t most() const { return most_; }  // slots of a block
 
 private:
+    int64_t used_rows(int64_t all_rows) const;
     template<typename Index>
     void sort(const char *operation, const PairMaps &maps);
 
