@@ -65,12 +65,11 @@ TensorProductBackwardWeightOffsets tensor_product_backward_weight_offsets(
         return vectors ? in_last_vector(channel, count, kWordVector) : min(channel, count - 1);
     };
     stages.input = Func("gathered_input");
-    stages.input(c, i, g, s) = Gathered{op.input, op.source, there(c, op.input_channels),
-                                        op.input_rows}(op, type);
+    stages.input(c, i, g, s) =
+        Gathered{op.input, op.source, there(c, op.input_channels), op.input_rows}(op, type);
     stages.output_gradient = Func("gathered_gradient");
-    stages.output_gradient(m, i, g, s) =
-        Gathered{op.output_gradient, op.target, there(m, op.output_channels),
-                 op.output_rows}(op, type);
+    stages.output_gradient(m, i, g, s) = Gathered{
+        op.output_gradient, op.target, there(m, op.output_channels), op.output_rows}(op, type);
     sum_pairs(op, pairs, type, stages);
     stages.total = Func("total");
     stages.slice = RDom(0, op.slices, "slice");

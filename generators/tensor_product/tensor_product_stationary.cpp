@@ -42,8 +42,8 @@ void sum_slots(const TensorProductStationaryOperands &op, const TensorProductSta
     const auto factor = [&](const Expr &value) {
         return value.type().is_uint() ? reinterpret(type, value) : cast(type, value);
     };
-    stages.product(m, i, g, s, b) += factor(stages.matrix(m, channel, g, s, b)) *
-                                     factor(stages.gathered(channel, i, g, s, b));
+    stages.product(m, i, g, s, b) +=
+        factor(stages.matrix(m, channel, g, s, b)) * factor(stages.gathered(channel, i, g, s, b));
 
     RDom &r = stages.r;
     stages.sum = Func("sum");
@@ -58,8 +58,8 @@ void sum_slots(const TensorProductStationaryOperands &op, const TensorProductSta
     } else {
         r = RDom(0, op.most, "r");
         r.where(r < op.first(b + 1) - op.first(b));
-        stages.sum(m, i, g, b) += select(op.source(i, slot(op, b, r)) >= 0,
-                                         stages.product(m, i, g, r, b), cast(type, 0));
+        stages.sum(m, i, g, b) +=
+            select(op.source(i, slot(op, b, r)) >= 0, stages.product(m, i, g, r, b), cast(type, 0));
     }
 
     stages.rows = RDom(0, sizes.rows, 0, op.blocks, "rows");

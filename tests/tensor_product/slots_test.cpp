@@ -97,8 +97,11 @@ Sums found_in_tiles(const RawMaps &maps, const TensorProductSlots &tiles, int64_
     Sums sums;
     for (int64_t b = 0; b < tiles.blocks(); b++) {
         const int32_t *row = tiles.row() + b * rows;
-        for (int64_t i = 0; i < rows; i++)
-            if (row[i] < maps.output_rows) EXPECT_TRUE(sums.try_emplace(row[i]).second);
+        for (int64_t i = 0; i < rows; i++) {
+            if (row[i] < maps.output_rows) {
+                EXPECT_TRUE(sums.try_emplace(row[i]).second);
+            }
+        }
         for (int32_t tile = tiles.first()[b]; tile < tiles.first()[b + 1]; tile++) {
             std::set<int32_t> there;
             for (int64_t p = tile * pairs; p < (tile + 1) * pairs; p++) {
@@ -116,9 +119,9 @@ Sums found_in_tiles(const RawMaps &maps, const TensorProductSlots &tiles, int64_
 }
 
 TEST(TensorProductTilesOfSlots, HaveEveryPairInTheOrderOfItsSum) {
-    const RawMaps sizes[] = {{5, 7, 3, 20, {}, {}},     {1, 1, 1, 1, {}, {}},
-                             {30, 200, 27, 90, {}, {}}, {40, 64, 130, 50, {}, {}},
-                             {9, 500, 2, 3, {}, {}},    {4, 3, 5, 200, {}, {}},
+    const RawMaps sizes[] = {{5, 7, 3, 20, {}, {}},      {1, 1, 1, 1, {}, {}},
+                             {30, 200, 27, 90, {}, {}},  {40, 64, 130, 50, {}, {}},
+                             {9, 500, 2, 3, {}, {}},     {4, 3, 5, 200, {}, {}},
                              {90, 40000, 2, 500, {}, {}}};
     unsigned seed = 1;
     for (const RawMaps &size : sizes) {

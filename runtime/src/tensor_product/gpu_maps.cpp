@@ -34,8 +34,7 @@ TensorProductGpuMaps::TensorProductGpuMaps(const char *operation, const KernelIn
         empty_ = slots.slots() == 0;
         const int64_t count = std::max<int64_t>(slots.slots(), 1);
         source_ = array(empty_ ? none.data() : slots.source(), places, count);
-        if (key_.pairs > 0)
-            target_ = array(empty_ ? none.data() : slots.target(), places, count);
+        if (key_.pairs > 0) target_ = array(empty_ ? none.data() : slots.target(), places, count);
         offset_ = array(empty_ ? none.data() : slots.offset(), count);
         row_ = array(slots.row(), key_.rows, slots.blocks());
         first_ = array(slots.first(), slots.blocks() + 1);

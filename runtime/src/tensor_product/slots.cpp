@@ -185,15 +185,14 @@ void TensorProductSlots::sort(const char *operation, const PairMaps &maps) {
     std::vector<int64_t> slots(static_cast<size_t>(blocks_));
     parallel(blocks_, [&](int64_t b) {
         int64_t &of_block = slots[static_cast<size_t>(b)];
-        merge(lists, row_ + b * rows_, count(b), [&](int32_t, const Entry **heads) {
-            of_block += tiles_of(heads, count(b), pairs_);
-        });
+        merge(lists, row_ + b * rows_, count(b),
+              [&](int32_t, const Entry **heads) { of_block += tiles_of(heads, count(b), pairs_); });
     });
     for (const int64_t of_block : slots) slots_ += of_block;
     const int64_t each = pairs_ > 0 ? pairs_ : rows_, places = slots_ * each;
     if (places > kMostPlaces) {
-        throw InvalidArgument(std::string(operation) + ": the maps fill " +
-                              std::to_string(places) + " places of slots, a kernel takes at most " +
+        throw InvalidArgument(std::string(operation) + ": the maps fill " + std::to_string(places) +
+                              " places of slots, a kernel takes at most " +
                               std::to_string(kMostPlaces));
     }
     source_ = allocate(operation, of_slots_, (pairs_ > 0 ? 2 : 1) * places + slots_);
