@@ -51,20 +51,26 @@ public:
                   sc::weight_gradient_schedules, context);
             source.set_estimates({{0, sizes.pairs}});
             output.set_estimates({{0, sizes.channels}, {0, 1}, {0, sizes.depth}, {0, 1}});
-        } else if (algorithm.value() == "offsets") {
+        } else if (algorithm.value() == "offsets" || vectors()) {
             const int step = sc::weight_gradient_step(context);
-            build(tensor_product_backward_weight_offsets(operands(offset.dim(0).extent()), step),
+            if (vectors()) {
+                for (auto *rows : {&input, &output_gradient}) constrain_vectors(*rows);
+            }
+            build(tensor_product_backward_weight_offsets(operands(offset.dim(0).extent()), step,
+                                                         vectors()),
                   sc::weight_gradient_offsets_schedules, context);
         } else if (algorithm.value() == "products") {
             for (auto *rows : {&input, &output_gradient}) constrain_vectors(*rows);
             build(tensor_product_backward_weight_products(operands(offset.dim(0).extent())),
                   sc::weight_gradient_product_schedules, context);
         } else {
-            refuse_algorithm({"slices", "offsets", "products"});
+            refuse_algorithm({"slices", "offsets", "offsets_in_vectors", "products"});
         }
     }
 
 private:
+    bool vectors() const { return algorithm.value() == "offsets_in_vectors"; }
+
     template<typename Stages, typename Table>
     void build(Stages stages, const Table &table, const sc::WeightGradientContext &context) {
         output(m, g, c, n) = stages.output(m, g, c, n);
@@ -97,8 +103,9 @@ private:
 
     // Whole vectors of channels, next to each other, each at a multiple of its size.
     void constrain_vectors(Input<Buffer<void, 3>> &rows) {
-        const auto whole = [](const Expr &number) { return number / kPairVector * kPairVector; };
-        rows.set_host_alignment(kPairVector * type.value().bytes());
+        const int vector = 16 / type.value().bytes();
+        const auto whole = [&](const Expr &number) { return number / vector * vector; };
+        rows.set_host_alignment(16);
         rows.dim(0).set_stride(1);
         for (int d = 1; d < 3; d++) rows.dim(d).set_stride(whole(rows.dim(d).stride()));
         rows.dim(0).set_extent(whole(rows.dim(0).extent()));

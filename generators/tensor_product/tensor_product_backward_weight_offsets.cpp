@@ -57,15 +57,19 @@ void write(const TensorProductBackwardWeightOperands &op, const Expr &total,
 }  // namespace
 
 TensorProductBackwardWeightOffsets tensor_product_backward_weight_offsets(
-    const TensorProductBackwardWeightOperands &op, int pairs) {
+    const TensorProductBackwardWeightOperands &op, int pairs, bool vectors) {
     TensorProductBackwardWeightOffsets stages;
+    stages.vectors = vectors;
     const Type type = op.type == Float(64) ? Float(64) : Float(32);
+    const auto there = [&](const Var &channel, const Expr &count) {
+        return vectors ? in_last_vector(channel, count, kWordVector) : min(channel, count - 1);
+    };
     stages.input = Func("gathered_input");
     stages.input(c, i, g, s) =
-        Gathered{op.input, op.source, min(c, op.input_channels - 1), op.input_rows}(op, type);
+        Gathered{op.input, op.source, there(c, op.input_channels), op.input_rows}(op, type);
     stages.output_gradient = Func("gathered_gradient");
     stages.output_gradient(m, i, g, s) = Gathered{
-        op.output_gradient, op.target, min(m, op.output_channels - 1), op.output_rows}(op, type);
+        op.output_gradient, op.target, there(m, op.output_channels), op.output_rows}(op, type);
     sum_pairs(op, pairs, type, stages);
     stages.total = Func("total");
     stages.slice = RDom(0, op.slices, "slice");

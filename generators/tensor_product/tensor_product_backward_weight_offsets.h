@@ -19,12 +19,15 @@ struct TensorProductBackwardWeightOffsets {
     Halide::RDom pair, slice;
     Halide::Var share{"share"};
     Halide::Expr input_channels, output_channels, groups, slices;
+    bool vectors = false;  // rows are copied in vectors of kWordVector
 };
 
 // `operands`: chunks are slices here, begin(s) the first pair of one, first(n) an offset's first
-// slice, most the pairs of the longest slice; offset is not used.
+// slice, most the pairs of the longest slice; offset is not used. `vectors`: of f32, in whole
+// vectors of kWordVector channels.
 TensorProductBackwardWeightOffsets tensor_product_backward_weight_offsets(
-    const TensorProductBackwardWeightOperands &operands, int pairs);
+    const TensorProductBackwardWeightOperands &operands, int pairs, bool vectors);
+constexpr int kWordVector = 4;
 
 // The same of operands in their own type, in whole vectors of kPairVector channels, for units that
 // multiply matrices, in steps of kProductPairs. Past the last vector of channels, sums are those of

@@ -39,15 +39,28 @@ void sum_slots(const TensorProductStationaryOperands &op, const TensorProductSta
     const Expr channel = stages.rc.y * sizes.depth + stages.rc.x;
     stages.product = Func("product");
     stages.product(m, i, g, s, b) = cast(type, 0);
-    stages.product(m, i, g, s, b) += cast(type, stages.matrix(m, channel, g, s, b)) *
-                                     cast(type, stages.gathered(channel, i, g, s, b));
+    const auto factor = [&](const Expr &value) {
+        return value.type().is_uint() ? reinterpret(type, value) : cast(type, value);
+    };
+    stages.product(m, i, g, s, b) +=
+        factor(stages.matrix(m, channel, g, s, b)) * factor(stages.gathered(channel, i, g, s, b));
 
-    stages.r = RDom(0, op.most, "r");
-    stages.r.where(stages.r < op.first(b + 1) - op.first(b));
+    RDom &r = stages.r;
     stages.sum = Func("sum");
     stages.sum(m, i, g, b) = cast(type, 0);
-    stages.sum(m, i, g, b) += select(op.source(i, slot(op, b, stages.r)) >= 0,
-                                     stages.product(m, i, g, stages.r, b), cast(type, 0));
+    if (sizes.pairs > 0) {
+        r = RDom(0, sizes.pairs, 0, op.most, "r");
+        const Expr row = op.target(r.x, slot(op, b, r.y));
+        r.where(r.y < op.first(b + 1) - op.first(b));
+        r.where(row < sizes.rows);
+        stages.sum(m, unsafe_promise_clamped(row, 0, sizes.rows - 1), g, b) +=
+            stages.product(m, r.x, g, r.y, b);
+    } else {
+        r = RDom(0, op.most, "r");
+        r.where(r < op.first(b + 1) - op.first(b));
+        stages.sum(m, i, g, b) +=
+            select(op.source(i, slot(op, b, r)) >= 0, stages.product(m, i, g, r, b), cast(type, 0));
+    }
 
     stages.rows = RDom(0, sizes.rows, 0, op.blocks, "rows");
     const RDom &rows = stages.rows;
@@ -84,7 +97,10 @@ TensorProductStationary tensor_product_stationary(const TensorProductStationaryO
     return stages;
 }
 
-TensorProductStationary tensor_product_products(const TensorProductStationaryOperands &op, int rows,
+int row_vector(const Type &type) { return 16 / type.bytes(); }
+
+TensorProductStationary tensor_product_products(const TensorProductStationaryOperands &op,
+                                                const TensorProductStationarySizes &sizes,
                                                 bool transposed) {
     TensorProductStationary stages;
     stages.transposed = transposed;
@@ -92,20 +108,25 @@ TensorProductStationary tensor_product_products(const TensorProductStationaryOpe
         std::tie(stages.m, stages.c, stages.g, stages.i, stages.b, stages.s);
     // Past the last channel of the input both factors are zeros, past that of the output sums are
     // not written. What is read there is the last vector.
-    const auto there = [](const Var &channel, const Expr &count) {
-        return in_last_vector(channel, count, kRowVector);
+    const int vector = row_vector(op.type);
+    const auto there = [&](const Var &channel, const Expr &count) {
+        return in_last_vector(channel, count, vector);
     };
-    const Expr exists = c / kRowVector * kRowVector < op.input_channels,
-               channel = there(c, op.input_channels), zero = cast(op.type, 0);
+    const Expr exists = c / vector * vector < op.input_channels,
+               channel = there(c, op.input_channels);
+    // Tiles are copied as words.
+    const auto or_zero = [&](const Expr &value) {
+        if (sizes.pairs == 0) return select(exists, value, cast(op.type, 0));
+        const Type words = UInt(op.type.bits());
+        return select(exists, reinterpret(words, value), cast(words, 0));
+    };
     const Expr column = transposed ? min(m, op.output_channels - 1) : there(m, op.output_channels),
                term = transposed ? channel : min(c, op.input_channels - 1);
     stages.matrix = Func("matrix");
-    stages.matrix(m, c, g, s, b) =
-        select(exists, op.weight(column, g, term, offset(op, stages)), zero);
+    stages.matrix(m, c, g, s, b) = or_zero(op.weight(column, g, term, offset(op, stages)));
     stages.gathered = Func("gathered");
-    stages.gathered(c, i, g, s, b) =
-        select(exists, op.input(channel, g, gathered_row(op, stages)), zero);
-    sum_slots(op, {rows, kProductChannels}, Float(32), stages);
+    stages.gathered(c, i, g, s, b) = or_zero(op.input(channel, g, gathered_row(op, stages)));
+    sum_slots(op, sizes, Float(32), stages);
     return stages;
 }
 

@@ -1,11 +1,13 @@
 // tensor_product_stationary: inputs, outputs, the layout of their buffers, and the schedule by its
 // name.
 //
-// Buffers, innermost first: input [c, g, row]; weight [m, g, c, n]; source [i, slot], offset
-// [slot], first [b] and row [i, b] as generators/tensor_product/tensor_product_stationary.h has
-// them; previous and output, [m, g, o], which may be one buffer.
+// Buffers, innermost first: input [c, g, row]; weight [m, g, c, n]; source and, of tiles, target
+// [i, slot], offset [slot], first [b] and row [i, b] as
+// generators/tensor_product/tensor_product_stationary.h has them; previous and output, [m, g, o],
+// which may be one buffer.
 //
-// Estimates of a compiled kernel tell its caller the rows of a block: row's i.
+// Estimates of a compiled kernel tell its caller the rows of a block, row's i, and the pairs of a
+// tile, target's i.
 
 #include "generators/kernel_generator.h"
 #include "generators/tensor_product/tensor_product_buffers.h"
@@ -33,10 +35,13 @@ public:
 
     std::vector<std::string> inputs_in_place() const override { return {"previous"}; }
 
-    void configure() { set_types(input, weight, previous, output); }
+    void configure() {
+        set_types(input, weight, previous, output);
+        if (tiles()) target_ = add_input<Buffer<int32_t, 2>>("target_row");
+    }
 
     void generate() {
-        check_algorithm({"slots", "products", "products_transposed"});
+        check_algorithm({"slots", "tiles", "tiles_transposed", "products", "products_transposed"});
         const sc::Context context = schedule_context();
         const TensorProductStationarySizes sizes = sc::tensor_product_stationary_sizes(context);
         const TensorProductStationaryOperands operands = {
@@ -44,6 +49,7 @@ public:
             weight,
             source,
             offset,
+            tiles() ? Func(*target_) : Func(),
             [&](const Expr &block) { return loaded(first, block); },
             row,
             previous,
@@ -58,8 +64,8 @@ public:
             accumulate,
             type};
         TensorProductStationary stages =
-            products() ? tensor_product_products(operands, sizes.rows, transposed())
-                       : tensor_product_stationary(operands, sizes);
+            vectors() ? tensor_product_products(operands, sizes, transposed())
+                      : tensor_product_stationary(operands, sizes);
         output = stages.output;
         constrain(sizes);
         row.set_estimates({{0, sizes.rows}, {0, 1}});
@@ -67,8 +73,11 @@ public:
     }
 
 private:
-    bool transposed() const { return algorithm.value() == "products_transposed"; }
-    bool products() const { return algorithm.value() == "products" || transposed(); }
+    Input<Buffer<int32_t, 2>> *target_ = nullptr;
+
+    bool transposed() const { return algorithm.value().ends_with("_transposed"); }
+    bool tiles() const { return algorithm.value().starts_with("tiles"); }
+    bool vectors() const { return tiles() || algorithm.value().starts_with("products"); }
 
     // Of the buffer itself, not of the Func that stands for it: only such a value may leave a loop.
     static Expr loaded(const Input<Buffer<int32_t, 1>> &buffer, const Expr &at) {
@@ -78,20 +87,29 @@ private:
 
     void constrain(const TensorProductStationarySizes &sizes) {
         constrain_grouped(input, weight, previous, output);
-        if (products()) constrain_vectors();
+        if (vectors()) constrain_vectors();
         offset.dim(0).set_min(0);
         first.dim(0).set_min(0);
-        source.dim(0).set_bounds(0, sizes.rows);
-        source.dim(1).set_bounds(0, offset.dim(0).extent()).set_stride(sizes.rows);
+        const int places = tiles() ? sizes.pairs : sizes.rows;
+        const auto constrain_slots = [&](Input<Buffer<int32_t, 2>> &of_slots) {
+            of_slots.dim(0).set_bounds(0, places);
+            of_slots.dim(1).set_bounds(0, offset.dim(0).extent()).set_stride(places);
+        };
+        constrain_slots(source);
+        if (tiles()) {
+            constrain_slots(*target_);
+            target_->set_estimates({{0, places}, {0, 1}});
+        }
         row.dim(0).set_bounds(0, sizes.rows);
         row.dim(1).set_min(0).set_stride(sizes.rows);
     }
 
     // Whole vectors of channels, next to each other, each at a multiple of its size.
     void constrain_vectors() {
-        const auto whole = [](const Expr &number) { return number / kRowVector * kRowVector; };
+        const int vector = row_vector(type);
+        const auto whole = [&](const Expr &number) { return number / vector * vector; };
         const auto constrain_one = [&](auto &buffer, int inner) {
-            buffer.set_host_alignment(kRowVector * type.value().bytes());
+            buffer.set_host_alignment(16);
             for (int d = 0; d < buffer.dimensions(); d++)
                 buffer.dim(d).set_stride(d == inner ? Expr(1) : whole(buffer.dim(d).stride()));
         };
@@ -100,7 +118,7 @@ private:
         constrain_one(previous, 0);
         for (auto *rows : {&input, &previous})
             rows->dim(0).set_extent(whole(rows->dim(0).extent()));
-        output.set_host_alignment(kRowVector * type.value().bytes());
+        output.set_host_alignment(16);
         for (int d = 0; d < 3; d++)
             output.dim(d).set_stride(d == 0 ? Expr(1) : whole(previous.dim(d).stride()));
         output.dim(0).set_extent(whole(previous.dim(0).extent()));

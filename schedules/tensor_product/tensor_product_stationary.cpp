@@ -10,8 +10,9 @@ void tensor_product_stationary_root(TensorProductStationary &stages, const Conte
 }
 
 TensorProductStationarySizes tensor_product_stationary_sizes(const Context &context) {
-    return context.schedule == "matrices" ? gpu::tensor_product_matrix_sizes(context)
-                                          : gpu::tensor_product_stationary_sizes(context);
+    if (context.schedule == "matrices") return gpu::tensor_product_matrix_sizes(context);
+    if (context.schedule == "tiled") return gpu::tensor_product_tiled_sizes(context);
+    return gpu::tensor_product_stationary_sizes(context);
 }
 
 }  // namespace hk::schedules

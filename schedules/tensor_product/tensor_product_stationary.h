@@ -13,6 +13,8 @@ generators::TensorProductStationarySizes tensor_product_stationary_sizes(const C
 void tensor_product_stationary(generators::TensorProductStationary &stages, const Context &context);
 void tensor_product_stationary_unstaged(generators::TensorProductStationary &stages,
                                         const Context &context);
+generators::TensorProductStationarySizes tensor_product_tiled_sizes(const Context &context);
+void tensor_product_tiled(generators::TensorProductStationary &stages, const Context &context);
 generators::TensorProductStationarySizes tensor_product_matrix_sizes(const Context &context);
 void tensor_product_matrices(generators::TensorProductStationary &stages, const Context &context);
 }  // namespace gpu
@@ -24,6 +26,7 @@ inline const Table<generators::TensorProductStationary, Context>
     tensor_product_stationary_schedules = {{"root", tensor_product_stationary_root},
                                            {"staged", gpu::tensor_product_stationary},
                                            {"unstaged", gpu::tensor_product_stationary_unstaged},
+                                           {"tiled", gpu::tensor_product_tiled},
                                            {"matrices", gpu::tensor_product_matrices}};
 
 }  // namespace hk::schedules

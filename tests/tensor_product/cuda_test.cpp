@@ -98,17 +98,18 @@ TEST_F(CudaTensorProduct, LaunchesOfEveryRowAreLegalAndFew) {
     const Sizes all[] = {
         {1, 1, 1, 1, 1, 1},       {100, 90, 27, 64, 64, 1},       {1000, 900, 8, 16, 32, 3},
         {50, 60, 2, 200, 300, 1}, {5000000, 4300000, 1, 1, 1, 1}, {10, 10, 1, 1, 3000000, 1},
-        {3, 4, 1000, 3, 5, 40}};
+        {3, 4, 1000, 3, 5, 40},   {80, 70, 8, 16, 16, 1}};
     std::set<std::string> launched;
     for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16, DataType::f64}) {
         for (const Sizes &s : all) {
             for (const Summation summation : {Summation::deterministic, Summation::atomic}) {
-                const int64_t pairs = std::min<int64_t>(s.output_rows, 5000);
-                const bool transposed = summation == Summation::atomic && s.offsets > 1;
-                Operands o(s, type, pairs, transposed);
-                o.options.summation = summation;
-                launch_every_rung(o, launched);
-                if (HasFailure()) return;
+                for (const bool transposed : {false, true}) {
+                    if (transposed && s.offsets == 1) continue;
+                    Operands o(s, type, std::min<int64_t>(s.output_rows, 5000), transposed);
+                    o.options.summation = summation;
+                    launch_every_rung(o, launched);
+                    if (HasFailure()) return;
+                }
             }
         }
     }
@@ -153,9 +154,10 @@ protected:
 };
 
 TEST_F(CudaWeightGradient, LaunchesOfEveryRowAreLegalAndFew) {
-    const Sizes all[] = {{100, 90, 27, 8, 32, 1}, {100, 90, 27, 64, 64, 1},
-                         {90, 80, 3, 128, 72, 2}, {90, 80, 3, 136, 512, 1},
-                         {3, 4, 1000, 3, 5, 40},  {1, 1, 1, 1, 1, 1}};
+    const Sizes all[] = {{70, 80, 27, 16, 16, 1},  {100, 90, 27, 8, 32, 1},
+                         {100, 90, 27, 64, 64, 1}, {90, 80, 3, 128, 72, 2},
+                         {90, 80, 3, 136, 512, 1}, {3, 4, 1000, 3, 5, 40},
+                         {1, 1, 1, 1, 1, 1}};
     std::set<std::string> launched;
     for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16, DataType::f64}) {
         for (const Sizes &s : all) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
 
 #include "tensor_product/slots.h"
 #include "tests/runtime/expect_error.h"
@@ -22,11 +23,11 @@ struct RawMaps {
     Tensor tensor(const std::vector<int32_t> &map) const {
         return Tensor::borrow(const_cast<int32_t *>(map.data()), DataType::s32, {offsets, length});
     }
-    TensorProductSlots slots(int64_t rows) const {
+    TensorProductSlots slots(int64_t rows, int64_t pairs = 0) const {
         const TensorProductMaps maps(tensor(imap), tensor(omap), input_rows, output_rows);
         return TensorProductSlots("tensor_product",
                                   maps.impl()->pairs(TensorProductMaps::Impl::Direction::forward),
-                                  rows);
+                                  rows, pairs);
     }
 };
 
@@ -88,6 +89,60 @@ TEST(TensorProductSlots, HaveEveryPairInTheOrderOfItsSum) {
             EXPECT_EQ(slots.first()[slots.blocks()], slots.slots());
         }
     }
+}
+
+// The same of tiles, in none of which a row is twice.
+Sums found_in_tiles(const RawMaps &maps, const TensorProductSlots &tiles, int64_t rows,
+                    int64_t pairs) {
+    Sums sums;
+    for (int64_t b = 0; b < tiles.blocks(); b++) {
+        const int32_t *row = tiles.row() + b * rows;
+        for (int64_t i = 0; i < rows; i++) {
+            if (row[i] < maps.output_rows) {
+                EXPECT_TRUE(sums.try_emplace(row[i]).second);
+            }
+        }
+        for (int32_t tile = tiles.first()[b]; tile < tiles.first()[b + 1]; tile++) {
+            std::set<int32_t> there;
+            for (int64_t p = tile * pairs; p < (tile + 1) * pairs; p++) {
+                const int32_t target = tiles.target()[p], source = tiles.source()[p];
+                EXPECT_EQ(target == rows, source < 0);
+                if (target == rows) continue;
+                EXPECT_TRUE(there.insert(target).second);
+                sums[row[target]].emplace_back(tiles.offset()[tile], source);
+            }
+            EXPECT_FALSE(there.empty());
+        }
+        EXPECT_LE(tiles.first()[b + 1] - tiles.first()[b], tiles.most());
+    }
+    return sums;
+}
+
+TEST(TensorProductTilesOfSlots, HaveEveryPairInTheOrderOfItsSum) {
+    const RawMaps sizes[] = {{5, 7, 3, 20, {}, {}},      {1, 1, 1, 1, {}, {}},
+                             {30, 200, 27, 90, {}, {}},  {40, 64, 130, 50, {}, {}},
+                             {9, 500, 2, 3, {}, {}},     {4, 3, 5, 200, {}, {}},
+                             {90, 40000, 2, 500, {}, {}}};
+    unsigned seed = 1;
+    for (const RawMaps &size : sizes) {
+        for (const auto &[rows, pairs] : {std::pair{32, 8}, {192, 64}, {512, 4}}) {
+            const RawMaps maps = random_maps(size, seed++);
+            const TensorProductSlots tiles = maps.slots(rows, pairs);
+            EXPECT_EQ(found_in_tiles(maps, tiles, rows, pairs), wanted(maps)) << seed - 1;
+            EXPECT_EQ(tiles.first()[tiles.blocks()], tiles.slots());
+        }
+    }
+}
+
+// Of few rows a block has fewer than it could.
+TEST(TensorProductTilesOfSlots, AreOfEnoughBlocksForAGpu) {
+    const auto blocks = [](int64_t rows) {
+        return random_maps({1, rows, 1, 1, {}, {}}, 1).slots(192, 64).blocks();
+    };
+    EXPECT_EQ(blocks(64), 1);
+    EXPECT_EQ(blocks(640), 10);
+    EXPECT_EQ(blocks(25600), 256);
+    EXPECT_EQ(blocks(192000), 1000);
 }
 
 // Rows alternate between two sets of four offsets; a block of rows as they stand would have eight.

@@ -219,7 +219,7 @@ TEST_P(WeightTensorCores, AreSelected) {
         EXPECT_EQ(selected(72, 8, true, transposed, GetParam()), "matrices");
         EXPECT_EQ(selected(64, 64, false, transposed, GetParam()), "staged");
         EXPECT_EQ(selected(60, 64, true, transposed, GetParam()), "staged");
-        EXPECT_EQ(selected(64, 64, true, transposed, DataType::f32), "staged");
+        EXPECT_EQ(selected(64, 64, true, transposed, DataType::f32), "vectors");
     }
 }
 

@@ -10,9 +10,10 @@ namespace {
 using Use = KernelBuffer::Use;
 using Direction = TensorProductMaps::Impl::Direction;
 
-// generators/tensor_product/tensor_product_stationary.h: products.
-bool takes_vectors(const KernelInfo &kernel) {
-    return std::string_view(kernel.algorithm).starts_with("products");
+// generators/tensor_product/tensor_product_stationary.h: products, and tiles of the same family.
+bool takes_vectors(const KernelInfo &kernel, bool atomic) {
+    const std::string_view algorithm(kernel.algorithm);
+    return algorithm.starts_with("products") || (!atomic && algorithm.starts_with("tiles"));
 }
 
 // Operands of one row and offset, that no pair reads: there may be no memory of them. Of one
@@ -37,16 +38,17 @@ void call(const KernelInfo &kernel, const TensorProductTensors &tensors, Directi
     KernelBuffer weight(views.weight, {operation, tensors.weight.name, Use::read, own_queue});
     KernelBuffer result(views.output, {operation, (tensors.*tensors.result).name,
                                        accumulate ? Use::update : Use::write, own_queue});
-    halide_buffer_t source = maps.source(), target = maps.target(), offset = maps.offset();
+    halide_buffer_t source = maps.source(), offset = maps.offset(), target, first, row;
     KernelArguments arguments(operation, kernel);
     arguments.add({{"input", input}, {"weight", weight}, {"source", &source}});
-    halide_buffer_t first;
-    if (maps.key().atomic) {
-        arguments.add({{"target_row", &target}, {"offset", &offset}});
-    } else {
-        first = maps.first();
-        arguments.add(
-            {{"offset", &offset}, {"first", &first}, {"row", &target}, {"most", maps.most()}});
+    if (maps.key().pairs > 0) {
+        target = maps.target();
+        arguments.add({{"target_row", &target}});
+    }
+    arguments.add({{"offset", &offset}});
+    if (!maps.key().atomic) {
+        first = maps.first(), row = maps.row();
+        arguments.add({{"first", &first}, {"row", &row}, {"most", maps.most()}});
     }
     arguments.add({{"previous", result}, {"accumulate", accumulate}, {"output", result}});
     call_kernel(context, arguments);
@@ -75,7 +77,7 @@ void tensor_product_on_gpu(const KernelInfo &kernel, const TensorProductProblem 
         });
     if (made->empty()) {
         if (accumulate) return;
-        leave_out_operands(views, takes_vectors(kernel));
+        leave_out_operands(views, takes_vectors(kernel, made->key().atomic));
     }
     const int64_t all = views.input.dims[0].extent,
                   most = std::min(all, most_additions(problem.type));

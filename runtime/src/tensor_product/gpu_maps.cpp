@@ -14,7 +14,8 @@ TensorProductGpuMaps::Key TensorProductGpuMaps::key_of(const KernelInfo &kernel,
                                                        const CallContext &context) {
     const TileSizes sizes(kernel);
     const bool atomic = std::string_view(kernel.family) == "tensor_product_atomic";
-    return {direction, atomic, atomic ? sizes.pairs : sizes.rows, StreamKey(context)};
+    return {direction, atomic, atomic ? 0 : sizes.rows,
+            atomic ? sizes.pairs : kernel.extent("target_row", 0), StreamKey(context)};
 }
 
 TensorProductGpuMaps::TensorProductGpuMaps(const char *operation, const KernelInfo &kernel,
@@ -26,14 +27,16 @@ TensorProductGpuMaps::TensorProductGpuMaps(const char *operation, const KernelIn
         return std::make_unique<DeviceArray>(operation, kernel, context, host, inner, outer);
     };
     if (!key_.atomic) {
-        const TensorProductSlots slots(operation, pairs, key_.size);
+        const TensorProductSlots slots(operation, pairs, key_.rows, key_.pairs);
+        const int64_t places = key_.pairs > 0 ? key_.pairs : key_.rows;
         // Of no slots one, which no block has.
-        const std::vector<int32_t> none(static_cast<size_t>(key_.size), -1);
+        const std::vector<int32_t> none(static_cast<size_t>(places), -1);
         empty_ = slots.slots() == 0;
         const int64_t count = std::max<int64_t>(slots.slots(), 1);
-        source_ = array(empty_ ? none.data() : slots.source(), key_.size, count);
+        source_ = array(empty_ ? none.data() : slots.source(), places, count);
+        if (key_.pairs > 0) target_ = array(empty_ ? none.data() : slots.target(), places, count);
         offset_ = array(empty_ ? none.data() : slots.offset(), count);
-        target_ = array(slots.row(), key_.size, slots.blocks());
+        row_ = array(slots.row(), key_.rows, slots.blocks());
         first_ = array(slots.first(), slots.blocks() + 1);
         most_ = slots.most();
         return;
@@ -43,10 +46,10 @@ TensorProductGpuMaps::TensorProductGpuMaps(const char *operation, const KernelIn
     const TensorProductTiles tiles(operation, maps, direction, sizes);
     empty_ = tiles.empty();
     if (empty_) {  // a tile of no pairs
-        const std::vector<int32_t> from(static_cast<size_t>(key_.size), 0),
+        const std::vector<int32_t> from(static_cast<size_t>(key_.pairs), 0),
             to(from.size(), static_cast<int32_t>(pairs.target.rows));
-        source_ = array(from.data(), key_.size, 1);
-        target_ = array(to.data(), key_.size, 1);
+        source_ = array(from.data(), key_.pairs, 1);
+        target_ = array(to.data(), key_.pairs, 1);
         offset_ = array(from.data(), 1);
         return;
     }
@@ -63,7 +66,7 @@ TensorProductGpuMaps::TensorProductGpuMaps(const char *operation, const KernelIn
 
 size_t TensorProductGpuMaps::bytes() const {
     size_t bytes = 0;
-    for (const Array *array : {&source_, &target_, &offset_, &first_})
+    for (const Array *array : {&source_, &target_, &offset_, &first_, &row_})
         if (*array) bytes += (*array)->bytes();
     return bytes;
 }

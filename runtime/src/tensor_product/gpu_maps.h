@@ -15,8 +15,8 @@ public:
 
     struct Key {
         Direction direction;
-        bool atomic;   // of rows of tensor_product_atomic
-        int64_t size;  // rows of a block, or pairs of a tile
+        bool atomic;          // of rows of tensor_product_atomic
+        int64_t rows, pairs;  // of a block, 0 of atomic; of a tile, 0 of slots
         StreamKey stream;
 
         bool operator==(const Key &) const = default;
@@ -33,18 +33,19 @@ public:
     bool empty() const { return empty_; }  // no pairs: a kernel reads neither input nor weight
 
     // Of tensor_product_atomic [i, tile], [i, tile], [tile], of tensor_product_stationary [i,
-    // slot], [i, block], [slot] and [block + 1].
+    // slot], of tiles [i, tile], [slot], [block + 1] and [i, block].
     halide_buffer_t source() const { return source_->view(); }
     halide_buffer_t target() const { return target_->view(); }
     halide_buffer_t offset() const { return offset_->view(); }
     halide_buffer_t first() const { return first_->view(); }
+    halide_buffer_t row() const { return row_->view(); }
     int32_t most() const { return most_; }  // slots of a block
 
 private:
     using Array = std::unique_ptr<DeviceArray>;
 
     const Key key_;
-    Array source_, target_, offset_, first_;
+    Array source_, target_, offset_, first_, row_;
     int32_t most_ = 0;
     bool empty_ = false;
 };

@@ -13,7 +13,9 @@ namespace hk::detail {
 namespace {
 
 constexpr int64_t kMostPlaces = std::numeric_limits<int32_t>::max() / int64_t{sizeof(int32_t)};
-constexpr size_t kMostRows = 128;  // of a block
+constexpr size_t kMostRows = 512;  // of a block
+// Of tiles: blocks for any GPU, where no block has fewer rows than that.
+constexpr int64_t kBlocks = 256, kFewestRows = 64;
 
 struct Entry {
     int32_t source, offset;
@@ -98,30 +100,57 @@ private:
 // Merges the lists of a block's rows: calls each(n, heads) for every slot, with the rows that have
 // a pair in it as places of heads that are not null.
 template<typename Each>
-int64_t merge(const RowLists &lists, const int32_t *rows, size_t count, Each each) {
+void merge(const RowLists &lists, const int32_t *rows, size_t count, Each each) {
     std::array<const Entry *, kMostRows> next, end, heads;
     for (size_t i = 0; i < count; i++) {
         next[i] = lists.begin(static_cast<size_t>(rows[i]));
         end[i] = lists.end(static_cast<size_t>(rows[i]));
     }
-    for (int64_t slot = 0;; slot++) {
+    for (;;) {
         constexpr int32_t kNone = std::numeric_limits<int32_t>::max();
         int32_t n = kNone;
         for (size_t i = 0; i < count; i++) {
             if (next[i] != end[i]) n = std::min(n, next[i]->offset);
         }
-        if (n == kNone) return slot;
+        if (n == kNone) return;
         for (size_t i = 0; i < count; i++) {
             heads[i] = next[i] != end[i] && next[i]->offset == n ? next[i]++ : nullptr;
         }
-        each(slot, n, heads.data());
+        each(n, heads.data());
     }
+}
+
+// Of the rows that have a pair in a slot so many are in a tile; 0: all in one.
+int64_t tiles_of(const Entry *const *heads, size_t count, int64_t pairs) {
+    if (pairs == 0) return 1;
+    const auto there = std::count_if(heads, heads + count, [](const Entry *head) { return head; });
+    return (there + pairs - 1) / pairs;
+}
+
+// The source of each row of a slot, or -1.
+void fill_slot(const Entry *const *heads, size_t count, int64_t rows, int32_t *source) {
+    for (size_t i = 0; i < count; i++) source[i] = heads[i] ? heads[i]->source : -1;
+    std::fill(source + count, source + rows, -1);
+}
+
+// The pairs of a slot, rows upwards; what its last tile has left is of the row after the block's.
+void fill_tiles(const Entry *const *heads, size_t count, int64_t rows, int64_t places,
+                int32_t *source, int32_t *target) {
+    int64_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!heads[i]) continue;
+        source[at] = heads[i]->source;
+        target[at++] = static_cast<int32_t>(i);
+    }
+    std::fill(source + at, source + places, -1);
+    std::fill(target + at, target + places, static_cast<int32_t>(rows));
 }
 
 }  // namespace
 
-TensorProductSlots::TensorProductSlots(const char *operation, const PairMaps &maps, int64_t rows)
-    : rows_(rows) {
+TensorProductSlots::TensorProductSlots(const char *operation, const PairMaps &maps, int64_t rows,
+                                       int64_t pairs)
+    : rows_(rows), pairs_(pairs) {
     if (maps.source.map.type() == DataType::s64) {
         sort<int64_t>(operation, maps);
     } else {
@@ -129,32 +158,46 @@ TensorProductSlots::TensorProductSlots(const char *operation, const PairMaps &ma
     }
 }
 
+// All, but of tiles fewer where blocks were too few.
+int64_t TensorProductSlots::used_rows(int64_t all_rows) const {
+    if (pairs_ == 0) return rows_;
+    return std::clamp((all_rows + kBlocks - 1) / kBlocks, std::min(kFewestRows, rows_), rows_);
+}
+
 template<typename Index>
 void TensorProductSlots::sort(const char *operation, const PairMaps &maps) {
     const int64_t all_rows = maps.target.rows;
     const RowLists lists(maps, Index());
-    blocks_ = (all_rows + rows_ - 1) / rows_;
+    const int64_t used = used_rows(all_rows);
+    blocks_ = (all_rows + used - 1) / used;
     const auto count = [&](int64_t b) {
-        return static_cast<size_t>(std::min(rows_, all_rows - b * rows_));
+        return static_cast<size_t>(std::min(used, all_rows - b * used));
     };
     row_ = allocate(operation, of_blocks_, blocks_ * rows_ + blocks_ + 1);
     first_ = row_ + blocks_ * rows_;
     lists.order(row_);
-    std::fill(row_ + all_rows, first_, static_cast<int32_t>(all_rows));
+    for (int64_t b = blocks_ - 1; b >= 0; b--) {  // the last ones move furthest
+        const int32_t *of_block = row_ + b * used, *end = of_block + count(b);
+        int32_t *none = std::copy_backward(of_block, end, row_ + b * rows_ + count(b)) + count(b);
+        std::fill(none, row_ + (b + 1) * rows_, static_cast<int32_t>(all_rows));
+    }
 
     std::vector<int64_t> slots(static_cast<size_t>(blocks_));
     parallel(blocks_, [&](int64_t b) {
-        slots[static_cast<size_t>(b)] =
-            merge(lists, row_ + b * rows_, count(b), [](int64_t, int32_t, const Entry **) {});
+        int64_t &of_block = slots[static_cast<size_t>(b)];
+        merge(lists, row_ + b * rows_, count(b),
+              [&](int32_t, const Entry **heads) { of_block += tiles_of(heads, count(b), pairs_); });
     });
     for (const int64_t of_block : slots) slots_ += of_block;
-    if (slots_ * rows_ > kMostPlaces) {
-        throw InvalidArgument(
-            std::string(operation) + ": the maps fill " + std::to_string(slots_ * rows_) +
-            " places of slots, a kernel takes at most " + std::to_string(kMostPlaces));
+    const int64_t each = pairs_ > 0 ? pairs_ : rows_, places = slots_ * each;
+    if (places > kMostPlaces) {
+        throw InvalidArgument(std::string(operation) + ": the maps fill " + std::to_string(places) +
+                              " places of slots, a kernel takes at most " +
+                              std::to_string(kMostPlaces));
     }
-    source_ = allocate(operation, of_slots_, slots_ * rows_ + slots_);
-    offset_ = source_ + slots_ * rows_;
+    source_ = allocate(operation, of_slots_, (pairs_ > 0 ? 2 : 1) * places + slots_);
+    offset_ = source_ + places;
+    if (pairs_ > 0) target_ = offset_ + slots_;
     first_[0] = 0;
     for (int64_t b = 0; b < blocks_; b++) {
         const auto of_block = static_cast<int32_t>(slots[static_cast<size_t>(b)]);
@@ -163,12 +206,16 @@ void TensorProductSlots::sort(const char *operation, const PairMaps &maps) {
     }
     parallel(blocks_, [&](int64_t b) {
         const size_t rows = count(b);
-        merge(lists, row_ + b * rows_, rows, [&](int64_t slot, int32_t n, const Entry **heads) {
-            const int64_t at = first_[b] + slot;
-            offset_[at] = n;
-            int32_t *source = source_ + at * rows_;
-            for (size_t i = 0; i < rows; i++) source[i] = heads[i] ? heads[i]->source : -1;
-            std::fill(source + rows, source + rows_, -1);
+        int64_t at = first_[b];
+        merge(lists, row_ + b * rows_, rows, [&](int32_t n, const Entry **heads) {
+            const int64_t tiles = tiles_of(heads, rows, pairs_);
+            int32_t *source = source_ + at * each;
+            if (pairs_ > 0)
+                fill_tiles(heads, rows, rows_, tiles * each, source, target_ + at * each);
+            else
+                fill_slot(heads, rows, rows_, source);
+            std::fill_n(offset_ + at, tiles, n);
+            at += tiles;
         });
     });
 }

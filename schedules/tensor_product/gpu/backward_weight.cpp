@@ -11,6 +11,8 @@ using namespace gpu;
 
 namespace {
 
+constexpr int kStages = 3;  // of copies in vectors
+
 // Of the output's channels (as k), of the input (as x) and slices (as y); tile_c is of pairs.
 Tiles tiles(const WeightGradientContext &context, bool staged) {
     Tiles t = staged ? Tiles{64, 64, 1, 16, 16, 16, 1} : Tiles{16, 16, 1, 16, 8, 16, 1};
@@ -51,6 +53,9 @@ void add_slices(TensorProductBackwardWeightOffsets &stages) {
 // floats from them, and to eight loads from global memory, of neighbouring channels by neighbouring
 // threads. Rows are 68 floats: threads that store neighbouring channels, or load four of one pair,
 // meet in no bank.
+//
+// Of vectors a thread has 8 x 8 sums of a block of 64 threads, 1024 FMAs to 64 loads, and copies
+// are asynchronous, two steps ahead (compiler/async_copies.h): 3 * 8704 bytes.
 void tensor_product_backward_weight(TensorProductBackwardWeightOffsets &stages,
                                     const WeightGradientContext &context) {
     const Block block = block_of(context, true);
@@ -59,14 +64,20 @@ void tensor_product_backward_weight(TensorProductBackwardWeightOffsets &stages,
     block.tile(stages.part);
     block.hold(stages.sum, stages.part);
     Stage update = stages.sum.update();
-    block.accumulate(update, {stages.pair.x}, {stages.pair.y});
+    RVar steps = stages.pair.y;
+    if (stages.vectors) {
+        steps = RVar("stages_" + std::to_string(kStages));
+        update.rename(stages.pair.y, steps);
+    }
+    block.accumulate(update, {stages.pair.x}, {steps});
     update.unroll(stages.pair.x);
-    const LoopLevel step(stages.sum, stages.pair.y);
-    Tiles::estimate_shared(t.tile_c * (t.tile_k + 4 + t.tile_x + 4), stages.input.type().bytes());
+    const LoopLevel step(stages.sum, steps);
+    Tiles::estimate_shared((stages.vectors ? kStages : 1) * t.tile_c * (t.tile_k + t.tile_x + 8),
+                           stages.input.type().bytes());
     const auto stage = [&](Func &rows, const Var &channel, int channels) {
         rows.align_storage(channel, channels + 4);
         cooperative_copy(rows, step, {{channel, channels}, {i, t.tile_c}, {g, 1}, {s, 1}},
-                         block.threads());
+                         block.threads(), stages.vectors ? kWordVector : 1, stages.vectors);
     };
     stage(stages.output_gradient, m, t.tile_k);
     stage(stages.input, c, t.tile_x);

@@ -168,7 +168,7 @@ void tensor_product_matrices(TensorProductStationary &stages, const Context &con
         cooperative_copy(
             factor, slice,
             {{inner, length}, {outer, count}, {stages.g, 1}, {stages.s, 1}, {stages.b, 1}},
-            t.threads(), kRowVector, true);
+            t.threads(), kMatrix, true);
     };
     if (stages.transposed)
         stage(stages.matrix, stages.c, kProductChannels, stages.m, t.tile_m);
