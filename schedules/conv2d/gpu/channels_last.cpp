@@ -107,7 +107,7 @@ void copy_windows(const CopiedWindows &windows) {
 void copy_channels_last(Conv2dSliced &stages, bool filters_inner) {
     if (stages.windows.to.defined())
         copy_windows(stages.windows);
-    else
+    else if (stages.channels_last.defined())
         copy_image({stages.turned, stages.channels_last, stages.vectors_of_channels,
                     stages.input_pixels, stages.groups});
     copy_filter(stages, filters_inner);
