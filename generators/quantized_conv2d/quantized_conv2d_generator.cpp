@@ -146,10 +146,11 @@ private:
 
     // Of nhwc operands are read as they are, but windows, and a filter of which numbers are made.
     void constrain_products() {
-        if ((layout.value() == "nchw") != (products_apart() || products_in_parts()))
+        const bool in_rows = layout.value() == "nchw";
+        if (in_rows ? !products_apart() && !products_in_parts() : products_apart())
             throw CompileError("algorithm " + algorithm.value() + " is not for layout " +
                                layout.value());
-        if (layout.value() == "nchw") return;
+        if (in_rows) return;
         const bool bytes = type.value() == UInt(8);
         if (bytes) constrain_vectors(output);
         if (products_of_windows()) return;
