@@ -96,7 +96,10 @@ row(cpu  3x3_few_filters_to_32       packed     broadcast         u8,f32  nhwc  
 row(cpu  any_to_32                   packed     broadcast         u8,f32  nhwc,nchw  -                                   to_32)
 
 # GPU: a ladder as conv2d's, in words of four channels. Budgets are what was measured, registers rounded up to a
-# multiple of 8. Tiles of bytes are a quarter as large, so that 3x3_small is for f32 alone.
+# multiple of 8. Tiles of bytes are a quarter as large, so that 3x3_small is for f32 alone. 3x3 is for OpenCL where
+# products leave little to it. matrices of nchw read a copy with channels next to each other, as conv2d's: ResNet-50 of u8
+# at batch 32 takes 738 us by the model of an H100, 6584 by the rows behind them (counts --list resnet50 --family
+# quantized_conv2d --type u8 --layout nchw --batch 32). products, of f32, read a filter that is made f32 first.
 #        row             algorithm      schedule          types   layouts    knobs                                                              budget                                                        where
 row(gpu  depthwise_to_8  sliced         thread_per_group  u8,f32  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:3.4                             to_8 short depthwise)
 row(cuda matrices_parts_64_to_8 products_in_parts  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:1.0,fma:0.1  to_8 vectors_of_bytes few_small_tiles)
@@ -105,10 +108,10 @@ row(cuda matrices_1x1_to_8    products           matrices  u8  nhwc  tile_k:64,w
 row(cuda matrices_64_to_8     products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.85,fma:0.25  to_8 vectors_of_bytes filters_per_group<=64)
 row(cuda matrices_to_8        products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:39936,registers:248,conflicts:1.0,sectors:1.0,fma:0.25  to_8 vectors_of_bytes)
 row(cuda matrices_windows_to_8  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:128,conflicts:1.0,sectors:3.6,fma:0.4  to_8 windows_to_bytes)
-row(cuda matrices_parts_to_8  products_in_parts  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104  to_8 copied_vectors few_tiles)
-row(cuda matrices_1x1_to_8    products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255  to_8 copied_vectors 1x1 stride_1)
-row(cuda matrices_to_8        products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255  to_8 copied_vectors)
-row(cuda matrices_windows_to_8  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:136  to_8 windows_to_rows)
+row(cuda matrices_parts_to_8  products_in_parts  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:3.1,fma:0.25  to_8 copied_vectors few_tiles)
+row(cuda matrices_1x1_to_8    products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:2.05,fma:0.55  to_8 copied_vectors 1x1 stride_1)
+row(cuda matrices_to_8        products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:4.3,fma:0.25  to_8 copied_vectors)
+row(cuda matrices_windows_to_8  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:136,conflicts:1.0,sectors:1.6,fma:0.3  to_8 windows_to_rows)
 row(cuda products_parts_to_8    products_in_parts    outer_products  f32  nhwc  tile_k:128,tile_x:64,threads_k:16,threads_x:8  shared:43008,registers:128,conflicts:1.1,sectors:1.4,fma:0.9  to_8 short vectors_of_bytes few_tiles filters_per_group>=48)
 row(cuda products_to_8          products             outer_products  f32  nhwc  -                                              shared:41472,registers:128,conflicts:1.05,sectors:1.45,fma:0.9  to_8 short vectors_of_bytes filters_per_group>=24)
 row(cuda products_windows_to_8  products_of_windows  outer_products  f32  nhwc  -                                              shared:41472,registers:128,conflicts:1.05,sectors:1.5,fma:0.9  to_8 short line=1 windows filters_per_group>=24)
@@ -136,10 +139,10 @@ row(cuda matrices_1x1_to_32    products           matrices  u8  nhwc  tile_k:64,
 row(cuda matrices_64_to_32     products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.85,fma:0.25  to_32 vectors_of_bytes filters_per_group<=64)
 row(cuda matrices_to_32        products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:39936,registers:248,conflicts:1.0,sectors:1.0,fma:0.25  to_32 vectors_of_bytes)
 row(cuda matrices_windows_to_32  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:128,conflicts:1.0,sectors:2.5,fma:0.4  to_32 windows_to_bytes)
-row(cuda matrices_parts_to_32  products_in_parts  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104  to_32 copied_vectors few_tiles)
-row(cuda matrices_1x1_to_32    products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255  to_32 copied_vectors 1x1 stride_1)
-row(cuda matrices_to_32        products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255  to_32 copied_vectors)
-row(cuda matrices_windows_to_32  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:136  to_32 windows_to_rows)
+row(cuda matrices_parts_to_32  products_in_parts  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:3.15,fma:0.25  to_32 copied_vectors few_tiles)
+row(cuda matrices_1x1_to_32    products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.3,fma:0.55  to_32 copied_vectors 1x1 stride_1)
+row(cuda matrices_to_32        products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:4.2,fma:0.25  to_32 copied_vectors)
+row(cuda matrices_windows_to_32  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:136,conflicts:1.0,sectors:1.35,fma:0.3  to_32 windows_to_rows)
 row(cuda products_parts_to_32    products_in_parts    outer_products  f32  nhwc  tile_k:128,tile_x:64,threads_k:16,threads_x:8  shared:43008,registers:128,conflicts:1.1,sectors:1.4,fma:0.9  to_32 short vectors_of_bytes few_tiles filters_per_group>=48)
 row(cuda products_to_32          products             outer_products  f32  nhwc  -                                              shared:41472,registers:128,conflicts:1.05,sectors:1.1,fma:0.9  to_32 short vectors_of_bytes filters_per_group>=24)
 row(cuda products_windows_to_32  products_of_windows  outer_products  f32  nhwc  -                                              shared:41472,registers:128,conflicts:1.05,sectors:1.5,fma:0.9  to_32 short line=1 windows filters_per_group>=24)
@@ -151,7 +154,7 @@ row(gpu  few_to_32        sliced         staged            u8      nhwc,nchw  ti
 row(gpu  3x3_to_32        sliced         staged            u8      nhwc       -                                                                  shared:10816,registers:72,conflicts:2.65,sectors:7.2          to_32 3x3 stride_1)
 row(opencl 3x3_to_32        sliced         staged            u8      nchw       -                                                                  shared:10816,registers:72  to_32 3x3 stride_1)
 row(gpu  any_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:2048,registers:96,conflicts:1.6,sectors:8.3,fma:0.35   to_32)
-row(gpu  1x1_to_32        sliced         staged            f32     nhwc,nchw  -                                                                  shared:4224,registers:80,conflicts:1.0,sectors:1.6,fma:0.55   short to_32 1x1)
+row(gpu  1x1_to_32        sliced         staged            f32     nhwc,nchw  -                                                                  shared:4224,registers:80,conflicts:1.0,sectors:1.65,fma:0.55   short to_32 1x1)
 row(gpu  few_to_32        sliced         staged            f32     nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80,conflicts:1.45,sectors:2.4,fma:0.35  short to_32 filters_per_group<=16)
 row(opencl 3x3_to_32        sliced         staged            f32     nhwc,nchw  -                                                                  shared:22784,registers:64  short to_32 3x3 stride_1)
 row(opencl 3x3_small_to_32  sliced         staged            f32     nhwc,nchw  tile_c:1                                                           shared:11392,registers:80   short to_32 3x3 stride_1)
