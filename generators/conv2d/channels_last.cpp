@@ -1,5 +1,6 @@
 #include "generators/conv2d/channels_last.h"
 
+#include "generators/conv2d/line_pixel.h"
 #include "generators/vectors.h"
 
 using namespace Halide;
@@ -79,6 +80,29 @@ Expr read_windows(Conv2dGeometry &op, Func &input, Func &weight, const Expr &out
     stages.vectors_of_channels = op.channels;
     weight = stages.transposed;
     return stages.windows.taps;
+}
+
+void read_channels_last(Conv2dGeometry &op, Func &input, Func &weight, Conv2dSliced &stages) {
+    copy_channels_last(input, {op.channels, op.width, op.height, op.batch}, true, stages.turned,
+                       stages.channels_last);
+    const Expr width = op.pointwise ? pixels_of_images(op) : op.width;
+    const Expr height = op.pointwise ? Expr(1) : op.height;
+    stages.input_pixels = op.width * op.height * op.batch;
+    op.width = width;
+    op.height = height;
+    const Func &lines = stages.channels_last;
+    input = Func("input_in_lines");
+    input(c, g, x, y, n) = lines(c, x + width * (y + height * n), g);
+    copy_filter(op, weight, stages);
+}
+
+void copy_filter(Conv2dGeometry &op, Func &weight, Conv2dSliced &stages) {
+    stages.transposed = filter_of_vectors(weight, op.channels);
+    weight = stages.transposed;
+    op.channels = in_vectors(op.channels, ProductSlice(stages.transposed.type()).vector);
+    stages.vectors_of_channels = op.channels;
+    stages.filters = op.filters;
+    stages.groups = op.groups;
 }
 
 Func filter_of_vectors(const Func &filter, const Expr &channels) {

@@ -32,6 +32,13 @@ CopiedWindows copy_windows(Conv2dGeometry &op, Halide::Func &input, const Halide
 Halide::Expr read_windows(Conv2dGeometry &op, Halide::Func &input, Halide::Func &weight,
                           const Halide::Expr &outside, Conv2dSliced &stages);
 
+// Takes instead of images in rows (nchw) copies with neighbouring channels next to each other, of
+// the weight, too. 1x1 filters without padding read the pixels of all images as one line.
+void read_channels_last(Conv2dGeometry &op, Halide::Func &input, Halide::Func &weight,
+                        Conv2dSliced &stages);
+// The same of the weight alone.
+void copy_filter(Conv2dGeometry &op, Halide::Func &weight, Conv2dSliced &stages);
+
 // The channels of whole vectors of so many.
 inline Halide::Expr in_vectors(const Halide::Expr &channels, int vector) {
     return (channels + vector - 1) / vector * vector;

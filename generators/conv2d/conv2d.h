@@ -166,6 +166,8 @@ struct ProductForm {
     bool stages_across(const Halide::Type &type) const;
 };
 Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form = {});
+// Their sums alone, from which others go on. Operands are then those that the sums read: copies.
+Conv2dSliced conv2d_product_sums(Conv2dOperands &operands, const ProductForm &form);
 // With tile 1, by generators/long_sum.h: the sum is over what `blocked` has.
 Conv2dSliced conv2d_sliced_blocks(const Conv2dOperands &operands);
 

@@ -14,20 +14,13 @@ namespace hk::generators {
 
 namespace {
 
-// Of a line's pixel, in its image.
-Pixel place_of(const Conv2dOperands &op, const Expr &pixel) {
-    const Pixel place = pixel_of_line(op, pixel);
-    return {unsafe_promise_clamped(place.x, 0, op.columns.value - 1),
-            unsafe_promise_clamped(place.y, 0, op.rows.value - 1), place.n};
-}
-
 // What a sum's residual is at. Sums past the last pixel or filter read the last one's: they are not
 // stored.
 std::array<Expr, 5> place_of_sum(const Conv2dOperands &op, const ProductForm &form,
                                  const Conv2dSliced &stages) {
     Pixel pixel{min(x, (stages.line ? pixels_of_images(op) : op.out_w) - 1), y, n};
     if (form.apart)
-        pixel = place_of(op, pixel.x);
+        pixel = place_of_pixel(op, pixel.x);
     else if (stages.in_rows)
         pixel = {min(x, op.out_w - 1), min(y, op.out_h - 1), n};
     return {min(k, op.filters - 1), g, pixel.x, pixel.y, pixel.n};
@@ -44,36 +37,11 @@ void activate_in_branches(Conv2dOperands &op, const ProductForm &form, Conv2dSli
 // The output, its pixels at places of their own.
 void output_at_places(const Conv2dOperands &op, const Conv2dLayout &order, Conv2dSliced &stages) {
     stages.pixels = RDom(0, pixels_of_images(op), "pixels");
-    const Pixel pixel = place_of(op, stages.pixels.x);
+    const Pixel pixel = place_of_pixel(op, stages.pixels.x);
     const std::array<Expr, 5> at = {k, g, pixel.x, pixel.y, pixel.n};
     stages.output(order.image_arguments(k)) = undef(op.type);
     stages.output(order.in_order(at)) =
         cast(op.type, finished_sum(op, stages.sum(k, g, stages.pixels.x, 0, 0), at));
-}
-
-// Of the filter, the copy whose channels are next to each other.
-void copy_filter(Conv2dOperands &op, int vector, Conv2dSliced &stages) {
-    stages.transposed = filter_of_vectors(op.weight, op.channels);
-    op.weight = stages.transposed;
-    op.channels = in_vectors(op.channels, vector);
-    stages.vectors_of_channels = op.channels;
-    stages.filters = op.filters;
-    stages.groups = op.groups;
-}
-
-// Of the input, the copy with channels next to each other; 1x1 filters read it as one line.
-void read_channels_last(Conv2dOperands &op, int vector, Conv2dSliced &stages) {
-    copy_channels_last(op.input, {op.channels, op.width, op.height, op.batch}, true, stages.turned,
-                       stages.channels_last);
-    const Expr width = op.pointwise ? pixels_of_images(op) : op.width;
-    const Expr height = op.pointwise ? Expr(1) : op.height;
-    stages.input_pixels = op.width * op.height * op.batch;
-    op.width = width;
-    op.height = height;
-    const Func &lines = stages.channels_last;
-    op.input = Func("input_in_lines");
-    op.input(c, g, x, y, n) = lines(c, x + width * (y + height * n), g);
-    copy_filter(op, vector, stages);
 }
 
 // Of the filter alone, its filters next to each other in whole vectors, past the last zeros.
@@ -147,7 +115,7 @@ void read_rows(const Conv2dOperands &op, int vector, Conv2dSliced &stages) {
 void read_input(Conv2dOperands &op, const ProductForm &form, int vector, Conv2dSliced &stages) {
     if (form.rows) {
         read_rows(op, vector, stages);
-        copy_filter(op, vector, stages);
+        copy_filter(op, op.weight, stages);
         return;
     }
     Pixel pixel{x, y, n};
@@ -163,7 +131,7 @@ void read_input(Conv2dOperands &op, const ProductForm &form, int vector, Conv2dS
         stages.padded = padded_input(op, 1);
         copy_across(op, vector, stages);
     } else {
-        if (stages.in_rows) read_channels_last(op, vector, stages);
+        if (stages.in_rows) read_channels_last(op, op.input, op.weight, stages);
         stages.padded = padded_input(op, vector);
     }
     read_taps(op, pixel, stages);
@@ -193,8 +161,7 @@ bool ProductForm::stages_across(const Type &type) const {
     return filters_inner && (type == BFloat(16) || (type == Float(16) && parts.defined()));
 }
 
-Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form) {
-    Conv2dOperands op = operands;
+Conv2dSliced conv2d_product_sums(Conv2dOperands &op, const ProductForm &form) {
     const auto [tile, vector] = ProductSlice(op.type);
     Conv2dSliced stages;
     stages.in_rows = !form.order.nhwc();
@@ -219,6 +186,12 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
                    cast<float>(tap_of_sum(stages, channel));
         },
         stages);
+    return stages;
+}
+
+Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form) {
+    Conv2dOperands op = operands;
+    Conv2dSliced stages = conv2d_product_sums(op, form);
     if (op.slope.defined()) {
         stages.line = op.columns.value.defined();
         activate_in_branches(op, form, stages);

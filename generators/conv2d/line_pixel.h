@@ -23,6 +23,14 @@ Halide::Expr pixels_of_images(const Operands &op) {
     return op.columns.value * op.rows.value * op.batch;
 }
 
+// The same of a pixel that is on the line, whose place is stored to.
+template<typename Operands>
+Pixel place_of_pixel(const Operands &op, const Halide::Expr &pixel) {
+    const Pixel place = pixel_of_line(op, pixel);
+    return {Halide::unsafe_promise_clamped(place.x, 0, op.columns.value - 1),
+            Halide::unsafe_promise_clamped(place.y, 0, op.rows.value - 1), place.n};
+}
+
 // The output's, x of the line where there is one. Past its end it is the last one.
 template<typename Operands>
 Pixel pixel_at(const Operands &op) {

@@ -32,6 +32,7 @@ struct QuantizedConv2dOperands : Conv2dGeometry {
     Halide::Type output_type;       // u8 or f32
     // Where defined, bytes of the input are s8, not u8, if it holds, and nothing is flipped.
     Halide::Expr input_signed;
+    Halide::Func output;  // of products whose output is apart (ProductForm): the buffer's own
 
     bool integer() const { return input.type().is_uint(); }
 };
@@ -84,10 +85,11 @@ struct QuantizedConv2dSliced : QuantizedConv2dEnds {
 QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &operands, int tile,
                                               bool in_blocks = false);
 
-// The same in slices of 64 channels, of integers: products of matrices, for the units that have
-// them (compiler/tensor_cores.h), as conv2d_products(). Factors are the stored bytes; the input's
-// are not flipped, but are of the type that they have. Channels and filters are in whole vectors of
-// 16 bytes; channels of products of windows are any number.
+// The same in slices of 64 bytes of channels: products of matrices, as conv2d_products(), in both
+// layouts. Of integers, for the units that have them (compiler/tensor_cores.h), factors are the
+// stored bytes; the input's are not flipped, but are of the type that they have. Of f32 they are
+// numbers: of the filter a copy, less its zero point. Channels of nhwc are in whole vectors of 16
+// bytes, and filters of integers; channels of products of windows are any number.
 struct QuantizedConv2dProducts : QuantizedConv2dEnds {
     Conv2dSliced products;  // filter, tap and sum, or its parts and `joined`, which is `sum`
 };

@@ -70,15 +70,7 @@ public:
         constrain_vector(bias_scale);
         begin_at_zero(bias, 3);
         constrain_image(output, fix_filters_per_group, fix_out_w);
-        if (products()) {
-            if (type.value() != UInt(8) || layout.value() != "nhwc")
-                throw CompileError("products are of uint8 in layout nhwc");
-            constrain_vectors(output);
-            if (!products_of_windows()) {
-                constrain_vectors(input);
-                constrain_vectors(weight);
-            }
-        }
+        if (products()) constrain_products();
         const QuantizedConv2dOperands op = operands();
         QuantizedConv2dContext context{sizes()};
         context.integer = op.integer();
@@ -102,9 +94,7 @@ public:
             build(quantized_conv2d_sliced(op, sc::quantized_sliced_tile(context)),
                   sc::quantized_sliced_schedules, context);
         else if (products())
-            build(quantized_conv2d_products(
-                      op, {.parts = parts(), .slices = slices(), .windows = products_of_windows()}),
-                  sc::quantized_product_schedules, context);
+            build_products(op, context);
         else if (algorithm.value() == "dot")
             build(quantized_conv2d_dot(op, sc::quantized_dot_lanes(context)),
                   sc::quantized_dot_schedules, context);
@@ -113,7 +103,7 @@ public:
                   sc::quantized_depthwise_schedules, context);
         else
             refuse_algorithm({"packed", "slices", "slices_of_line", "grouped", "sliced",
-                              "sliced_blocks", "products", "products_in_parts",
+                              "sliced_blocks", "products", "products_apart", "products_in_parts",
                               "products_of_windows", "dot", "depthwise"});
     }
 
@@ -152,6 +142,34 @@ private:
     Expr dense_pixels() {
         const auto [c, g, x, y, n] = Conv2dLayout(layout).image_dims();
         return input.dim(x).stride() == fixed_or(fix_channels_per_group, input.dim(c).extent());
+    }
+
+    // Of nhwc operands are read as they are, but windows, and a filter of which numbers are made.
+    void constrain_products() {
+        const bool in_rows = layout.value() == "nchw";
+        if (in_rows ? !products_apart() && !products_in_parts() : products_apart())
+            throw CompileError("algorithm " + algorithm.value() + " is not for layout " +
+                               layout.value());
+        if (in_rows) return;
+        const bool bytes = type.value() == UInt(8);
+        if (bytes) constrain_vectors(output);
+        if (products_of_windows()) return;
+        constrain_vectors(input);
+        if (bytes) constrain_vectors(weight);
+    }
+
+    void build_products(QuantizedConv2dOperands op, const QuantizedConv2dContext &context) {
+        if (products_apart()) op.output = output;
+        QuantizedConv2dProducts stages =
+            quantized_conv2d_products(op, {.apart = products_apart(),
+                                           .parts = parts(),
+                                           .slices = slices(),
+                                           .order = Conv2dLayout(layout),
+                                           .windows = products_of_windows()});
+        if (products_apart())
+            this->finish(hk::schedules::quantized_product_schedules, stages, context);
+        else
+            build(stages, hk::schedules::quantized_product_schedules, context);
     }
 
     void build_slices(const QuantizedConv2dOperands &op, const QuantizedConv2dContext &context) {
@@ -250,7 +268,7 @@ private:
         op.out_w = fixed_or(fix_out_w, output.dim(ix).extent());
         set_window(op);
         op.pointwise = pointwise();
-        set_line(op, input.dim(in).extent());
+        set_line(op, input.dim(in).extent(), op.out_w, output.dim(iy).extent());
         op.input_flip = input_flip;
         op.input_scale = input_scale;
         op.input_zero_point = input_zero_point;

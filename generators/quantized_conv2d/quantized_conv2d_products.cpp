@@ -23,21 +23,29 @@ Func padded_bytes(const QuantizedConv2dOperands &op, int vector) {
     return padded;
 }
 
-}  // namespace
+// A pixel of a sum: of 1x1 filters that read a copy, the line's.
+Pixel pixel_of_sum(const QuantizedConv2dOperands &op, const ProductForm &form) {
+    return op.pointwise && !form.order.nhwc() ? Pixel{x, y, n} : pixel_at(op);
+}
 
-QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands &operands,
-                                                  const ProductForm &form) {
-    QuantizedConv2dOperands op = operands;
-    op.input_signed = op.input_flip > 0;
-    op.input_zero_point = op.input_zero_point - op.input_flip;
+// The same of the output, whose images have places of their own where parts are joined.
+Pixel pixel_of_output(const QuantizedConv2dOperands &op, const ProductForm &form) {
+    if (form.order.nhwc() || form.apart) return pixel_of_sum(op, form);
+    if (op.pointwise) return {x + op.columns.value * (y + op.rows.value * n), 0, 0};
+    return {x, y, n};
+}
+
+// Sums of products of bytes. The taps of a window's sum, which has no zeros past the last one.
+Expr sum_bytes(QuantizedConv2dOperands &op, const ProductForm &form,
+               QuantizedConv2dProducts &stages) {
     const auto [tile, vector] = ProductSlice(Int(8));
-    QuantizedConv2dProducts stages;
     Conv2dSliced &products = stages.products;
     Expr taps = op.channels;
     if (form.windows) {
         taps = read_windows(op, op.input, op.weight, stored_zero(op), products);
         stages.padded = op.input;
     } else {
+        if (products.in_rows) read_channels_last(op, op.input, op.weight, products);
         stages.padded = padded_bytes(op, vector);
     }
     begin(op, stages, ZeroPoints::in_sums_without_terms);
@@ -48,7 +56,7 @@ QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands 
                op.weight(in_last_vector(c, op.channels, vector), s, r, min(k, op.filters - 1), g),
                cast<int8_t>(0));
     products.tap = Func("tap");
-    const Pixel pixel = pixel_at(op);
+    const Pixel pixel = pixel_of_sum(op, form);
     products.tap(c, s, r, g, x, y, n) =
         stages.padded(c, g, input_x(op, s, pixel.x), input_y(op, r, pixel.y), pixel.n);
     const RDom &d = products.r;
@@ -59,9 +67,61 @@ QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands 
                    number(op, products.tap(channel, d.y, d.z, g, x, y, n));
         },
         products);
-    stages.sum = form.parts.defined() ? products.joined : products.sum;
-    op.channels = taps;  // of the window's sum, which has no zeros past the last one
-    finish(op, stages, ZeroPoints::in_sums, pixel, true);
+    return taps;
+}
+
+// Sums of numbers, by a copy of the filter.
+void sum_numbers(const QuantizedConv2dOperands &op, const ProductForm &form,
+                 QuantizedConv2dProducts &stages) {
+    begin(op, stages, ZeroPoints::in_sums_without_terms);
+    Conv2dOperands numbers;
+    static_cast<Conv2dGeometry &>(numbers) = op;
+    numbers.type = Float(32);
+    numbers.input = op.input;
+    Func weight("numbers");
+    weight(c, s, r, k, g) =
+        cast<float>(cast<int32_t>(op.weight(c, s, r, k, g)) - op.weight_zero_point);
+    numbers.weight = weight;
+    const bool copied = form.windows || !form.order.nhwc();
+    if (!copied) numbers.channels = in_vectors(op.channels, ProductSlice(numbers.type).vector);
+    Conv2dSliced &products = stages.products;
+    products = conv2d_product_sums(numbers, form);
+    if (copied) return;
+    products.transposed = weight;
+    products.filters = op.filters;
+    products.groups = op.groups;
+    products.vectors_of_channels = numbers.channels;
+}
+
+// The output, its pixels at places of their own.
+void output_at_places(const QuantizedConv2dOperands &op, const Conv2dLayout &order,
+                      QuantizedConv2dProducts &stages) {
+    RDom &pixels = stages.products.pixels;
+    pixels = RDom(0, pixels_of_images(op), "pixels");
+    const Pixel pixel = place_of_pixel(op, pixels.x);
+    stages.output = op.output;
+    stages.output(order.image_arguments(k)) = undef(op.output_type);
+    stages.output(order.in_order({k, g, pixel.x, pixel.y, pixel.n})) =
+        stages.activated(k, g, pixels.x, 0, 0);
+}
+
+}  // namespace
+
+QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands &operands,
+                                                  const ProductForm &form) {
+    QuantizedConv2dOperands op = operands;
+    QuantizedConv2dProducts stages;
+    stages.products.in_rows = !form.order.nhwc();
+    if (op.integer()) {
+        op.input_signed = op.input_flip > 0;
+        op.input_zero_point = op.input_zero_point - op.input_flip;
+        op.channels = sum_bytes(op, form, stages);
+    } else {
+        sum_numbers(op, form, stages);
+    }
+    stages.sum = form.parts.defined() ? stages.products.joined : stages.products.sum;
+    finish(op, stages, ZeroPoints::in_sums, pixel_of_output(op, form), true);
+    if (form.apart) output_at_places(op, form.order, stages);
     return stages;
 }
 

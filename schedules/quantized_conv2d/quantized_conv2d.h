@@ -66,6 +66,8 @@ void quantized_unstaged(generators::QuantizedConv2dSliced &stages,
                         const QuantizedConv2dContext &context);
 void quantized_matrices(generators::QuantizedConv2dProducts &stages,
                         const QuantizedConv2dContext &context);
+void quantized_outer_products(generators::QuantizedConv2dProducts &stages,
+                              const QuantizedConv2dContext &context);
 void quantized_thread_per_group(generators::QuantizedConv2dSliced &stages,
                                 const QuantizedConv2dContext &context);
 }  // namespace gpu
@@ -80,7 +82,7 @@ inline const QuantizedConv2dTable<generators::QuantizedConv2dSliced> quantized_s
     {"unstaged", gpu::quantized_unstaged},
     {"thread_per_group", gpu::quantized_thread_per_group}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dProducts> quantized_product_schedules =
-    {{"matrices", gpu::quantized_matrices}};
+    {{"matrices", gpu::quantized_matrices}, {"outer_products", gpu::quantized_outer_products}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dSlices> quantized_slice_schedules = {
     {"tiles", cpu::quantized_tiles}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dDot> quantized_dot_schedules = {

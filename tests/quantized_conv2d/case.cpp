@@ -1,5 +1,6 @@
 #include "tests/quantized_conv2d/case.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -52,8 +53,9 @@ Spread spread(DataType type, int32_t zero_point) {
 // How far sums are from zero.
 double typical_sum(const QuantizedConv2dCase &c) {
     const Conv2dProblem &p = c.problem;
-    const auto terms =
-        static_cast<double>(p.channels / p.options.groups * p.kernel_height * p.kernel_width);
+    // Of no channels as of one: scales are above zero.
+    const int64_t channels = std::max<int64_t>(p.channels / p.options.groups, 1);
+    const auto terms = static_cast<double>(channels * p.kernel_height * p.kernel_width);
     if (c.stored == Stored::centred) {
         return std::sqrt(terms) * (c.integer() ? 2 : 3.7);  // of -2..2, and -4..4
     }

@@ -51,7 +51,8 @@ protected:
 TEST_F(CudaQuantizedConv2d, LaunchesOfEveryRowAreLegal) {
     std::vector<Conv2dProblem> shapes = {square(64, 512, 256, 3), square(64, 56, 8, 3),
                                          square(64, 56, 64, 3),   square(256, 56, 512, 1),
-                                         square(512, 28, 512, 3), square(512, 7, 512, 3)};
+                                         square(512, 28, 512, 3), square(512, 7, 512, 3),
+                                         square(3, 56, 64, 3)};
     for (const Conv2dProblem &end : tests::ends())
         if (end.channels != 4096) shapes.push_back(end);
     const std::pair<DataType, DataType> types[] = {{DataType::u8, DataType::u8},

@@ -48,6 +48,8 @@ void call(const KernelInfo &kernel, QuantizedConv2dOperands &operands, const Fil
         .add(numbers.named())
         .add({{"output", output}});
     if (line) arguments.add(line->named());
+    if (counts_line(kernel))
+        arguments.add(Line(conv.output, conv.problem.options.layout).divisors());
     if (takes_parts(kernel)) arguments.add(SumParts(sum_sizes(conv.problem)).named());
     call_kernel(context, arguments);
     output.finish();

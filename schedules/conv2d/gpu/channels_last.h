@@ -15,8 +15,8 @@ void copy_image(CopiedImage image);
 // Of an image, by windows' rows.
 void copy_windows(const generators::CopiedWindows &windows);
 
-// Of the input, by windows' rows or by channels, and the filter. `filters_inner`: as Conv2dContext
-// has it.
+// Of the input, by windows' rows or by channels, where it is copied, and the filter.
+// `filters_inner`: as Conv2dContext has it.
 void copy_channels_last(generators::Conv2dSliced &stages, bool filters_inner);
 
 }  // namespace hk::schedules::gpu

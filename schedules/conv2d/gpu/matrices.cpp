@@ -19,6 +19,7 @@ namespace gpu {
 namespace {
 
 constexpr int kOuterChannels = kWords;  // that a load has
+constexpr int kPartVector = 4;          // that a thread has of a part
 
 // The loops of a block, for its output and its sums alike. `pixel`: what counts the pixels.
 struct MatrixLoops {
@@ -122,35 +123,6 @@ void activate_joined(Conv2dSliced &stages) {
     const Var turns("turns");
     if (stages.smooth.defined())
         stages.joined.update(1).rename(k, turns).reorder(turns, stages.smooth.x);
-}
-
-// As finish_parts has it, of images in rows: a thread has eight output channels of a pixel, its
-// neighbours those of the next pixels.
-void finish_parts_in_rows(Conv2dSliced &stages, int of_lane) {
-    constexpr int threads_k = 4, threads_x = 8, threads_y = 4;
-    constexpr auto guard = TailStrategy::GuardWithIf;
-    const Var k8("k8"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), yt("yt"),
-        go("go"), block("block");
-    stages.output.split(k, k8, ki, of_lane, guard)
-        .split(k8, ko, kt, threads_k, guard)
-        .split(x, xo, xt, threads_x, guard)
-        .split(y, yo, yt, threads_y, guard)
-        .split(g, go, g, 1)
-        .reorder({ki, xt, yt, kt, g, ko, xo, yo, go, n})
-        .fuse(go, n, block)
-        .fuse(yo, block, block)
-        .fuse(xo, block, block)
-        .fuse(ko, block, block)
-        .gpu_blocks(block)
-        .gpu_threads(xt, yt, kt)
-        .unroll(ki)
-        .never_partition_all();
-    stages.joined.compute_at(stages.output, xt)
-        .store_in(MemoryType::Register)
-        .bound_extent(k, of_lane)
-        .unroll(k);
-    stages.joined.update().reorder(k, stages.of).unroll(k).never_partition_all();
-    activate_joined(stages);
 }
 
 // Of parts, of which a block has one.
@@ -263,13 +235,52 @@ void unroll_matrices(Stage out, const Conv2dSliced &stages) {
     out.unroll(l.kg).unroll(l.xi);
 }
 
-Stage finish_parts(Conv2dSliced &stages, LoopLevel &at) {
+namespace {
+
+// Of images in rows: a thread has eight output channels of a pixel, its
+// neighbours those of the next pixels.
+Stage finish_parts_in_rows(Conv2dSliced &stages, PartBlocks &blocks) {
+    constexpr int threads_k = 4, threads_x = 8, threads_y = 4;
+    const int of_lane = channels_of_lane(stages.filter.type());
+    constexpr auto guard = TailStrategy::GuardWithIf;
+    const Var k8("k8"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), yt("yt"),
+        go("go"), block("block");
+    stages.output.split(k, k8, ki, of_lane, guard)
+        .split(k8, ko, kt, threads_k, guard)
+        .split(x, xo, xt, threads_x, guard)
+        .split(y, yo, yt, threads_y, guard)
+        .split(g, go, g, 1)
+        .reorder({ki, xt, yt, kt, g, ko, xo, yo, go, n})
+        .fuse(go, n, block)
+        .fuse(yo, block, block)
+        .fuse(xo, block, block)
+        .fuse(ko, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(xt, yt, kt)
+        .unroll(ki)
+        .never_partition_all();
+    stages.joined.compute_at(stages.output, xt)
+        .store_in(MemoryType::Register)
+        .bound_extent(k, of_lane)
+        .unroll(k);
+    stages.joined.update().reorder(k, stages.of).unroll(k).never_partition_all();
+    activate_joined(stages);
+    blocks = {
+        LoopLevel(stages.output, block), threads_k * of_lane, {threads_x, threads_y, threads_k}};
+    return Stage(stages.output);
+}
+
+}  // namespace
+
+Stage finish_parts(Conv2dSliced &stages, PartBlocks &blocks) {
+    if (stages.in_rows) return finish_parts_in_rows(stages, blocks);
+    constexpr int lanes = 16, pixels = 8;
     constexpr auto guard = TailStrategy::GuardWithIf;
     const Var k4("k4"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), go("go"),
         block("block");
     stages.output.split(k, k4, ki, kPartVector, TailStrategy::RoundUp)
-        .split(k4, ko, kt, kPartLanes, guard)
-        .split(x, xo, xt, kPartPixels, guard)
+        .split(k4, ko, kt, lanes, guard)
+        .split(x, xo, xt, pixels, guard)
         .split(y, yo, y, 1)
         .split(g, go, g, 1)
         .reorder({ki, kt, xt, g, y, ko, go, xo, yo, n})
@@ -287,7 +298,7 @@ Stage finish_parts(Conv2dSliced &stages, LoopLevel &at) {
         .vectorize(k);
     stages.joined.update().reorder(k, stages.of).vectorize(k).never_partition_all();
     activate_joined(stages);
-    at = LoopLevel(stages.output, block);
+    blocks = {LoopLevel(stages.output, block), lanes * kPartVector, {lanes, pixels, 1}};
     return Stage(stages.output);
 }
 
@@ -302,10 +313,9 @@ void run_products(Conv2dSliced &stages, const Conv2dContext &context, const Matr
         copy_channels_last(stages, context.filters_inner);
     else if (stages.transposed.defined())
         transpose(stages.transposed, context);
-    if (in_parts && stages.in_rows)
-        finish_parts_in_rows(stages, channels_of_lane(stages.filter.type()));
-    else if (in_parts)
-        finish_parts(stages, at);
+    PartBlocks blocks;
+    if (in_parts)
+        finish_parts(stages, blocks);
     else
         cooperative_copy(stages.start, at, {{k, t.tile_k}, {g, 1}}, t.threads());
 }

@@ -65,11 +65,15 @@ MatrixTiles outer_tiles(const Context &context, bool pixels_first);
 // sum: the output's stage, and the level of the blocks, `at`.
 Halide::Stage tile_matrices(generators::Conv2dSliced &stages, const MatrixTiles &tiles,
                             Halide::LoopLevel &at);
-// A kernel that adds up the sums' parts, and what follows: the output's stage, and the level of its
-// blocks. Threads are kPartLanes by kPartPixels, of kPartVector output channels of a pixel each, of
-// which parts have 16 bytes.
-constexpr int kPartLanes = 16, kPartPixels = 8, kPartVector = 4;
-Halide::Stage finish_parts(generators::Conv2dSliced &stages, Halide::LoopLevel &at);
+// A kernel that adds up the sums' parts, and what follows: the output's stage, and its blocks. A
+// thread has 16 bytes of a part, output channels of a pixel; of images in rows as many as
+// matrices'.
+struct PartBlocks {
+    Halide::LoopLevel at;
+    int filters;  // of a block
+    std::vector<int> threads;
+};
+Halide::Stage finish_parts(generators::Conv2dSliced &stages, PartBlocks &blocks);
 // Unrolls a thread's loops of the output's stage, or of a specialisation of it.
 void unroll_matrices(Halide::Stage out, const generators::Conv2dSliced &stages);
 

@@ -9,6 +9,37 @@ using namespace hk::generators;
 
 namespace hk::schedules::gpu {
 
+namespace {
+
+// A kernel for each of the input's types, and again where windows are summed up.
+void divide(Stage out, const QuantizedConv2dContext &context, bool windows) {
+    if (!context.integer) return;
+    if (windows) out.specialize(context.weight_moves).specialize(context.signed_input);
+    out.specialize(context.signed_input);
+}
+
+void run(QuantizedConv2dProducts &stages, const QuantizedConv2dContext &context,
+         const MatrixTiles &t) {
+    Conv2dSliced &products = stages.products;
+    products.output = stages.output;
+    const bool in_parts = products.partial.defined();
+    PartBlocks blocks{{}, t.tile_k, t.threads()};
+    Stage out = tile_matrices(products, t, blocks.at);
+    unroll_matrices(out, products);
+    divide(out, context, !in_parts);
+    if (in_parts) {
+        Stage joined = finish_parts(products, blocks);
+        if (context.integer) joined.specialize(context.weight_moves);
+    }
+    for (const Func &of_filter : {stages.start, stages.multiplier, stages.offset}) {
+        if (context.integer || of_filter.name() != stages.start.name())
+            cooperative_copy(of_filter, blocks.at, {{k, blocks.filters}, {g, 1}}, blocks.threads);
+    }
+    if (products.transposed.defined()) copy_channels_last(products, false);
+}
+
+}  // namespace
+
 // Tiles as of conv2d's, of slices of 64 channels. Products are of u8 or s8, whichever the input is,
 // by s8: a kernel each, and again where windows are summed up because the weight's zero point is
 // not 0. Of each filter of the tile, what the sum starts from, and what it is multiplied by and
@@ -17,30 +48,19 @@ namespace hk::schedules::gpu {
 // Products of bytes take half the time of f16's, of as many bytes of shared memory: warps of 64 by
 // 64 sums read less of it, 64 products to 16 loads of four matrices.
 void quantized_matrices(QuantizedConv2dProducts &stages, const QuantizedConv2dContext &context) {
-    Conv2dSliced &products = stages.products;
-    products.output = stages.output;
+    const Conv2dSliced &products = stages.products;
     const bool in_parts = products.partial.defined();
-    const Type result = stages.output.type();
-    const MatrixTiles t =
-        matrix_tiles(context, channels_of_lane(in_parts ? products.partial.type() : result));
-    LoopLevel at;
-    Stage out = tile_matrices(products, t, at);
-    unroll_matrices(out, products);
-    int filters = t.tile_k;
-    std::vector<int> threads = t.threads();
-    if (in_parts) {
-        out.specialize(context.signed_input);
-        finish_parts(products, at).specialize(context.weight_moves);
-        filters = kPartLanes * kPartVector;
-        threads = {kPartLanes, kPartPixels, 1};
-    } else {
-        out.specialize(context.weight_moves).specialize(context.signed_input);
-        out.specialize(context.signed_input);
-    }
-    for (const Func &of_filter : {stages.start, stages.multiplier, stages.offset})
-        cooperative_copy(of_filter, at, {{k, filters}, {g, 1}}, threads);
-    if (products.windows.to.defined()) copy_channels_last(products, false);
+    const bool words = in_parts && !products.in_rows;
+    const Type result = words ? products.partial.type() : stages.output.type();
+    run(stages, context, matrix_tiles(context, channels_of_lane(result)));
     correct(stages, context);
+}
+
+// Of numbers, by multiply-adds, as conv2d's.
+void quantized_outer_products(QuantizedConv2dProducts &stages,
+                              const QuantizedConv2dContext &context) {
+    if (context.integer) throw CompileError("schedule outer_products is for products of f32");
+    run(stages, context, outer_tiles(context, stages.products.in_rows));
 }
 
 }  // namespace hk::schedules::gpu
