@@ -22,7 +22,7 @@ row(cpu  gradient      parts                cached_part   f32,f16,bf16  nhwc,nch
 row(gpu  rows               runs       warp_a_group      f32,f16,bf16  nhwc       -      shared:3616,registers:56,conflicts:1.05,sectors:1.05  backward=0 few_pixels)
 row(gpu  block              runs       block_a_group     f32,f16,bf16  nhwc       -      shared:3204,registers:56,conflicts:1.0,sectors:1.75   backward=0 channels_per_group>=8 group_elements<=32768)
 row(gpu  parts              parts      threads_of_parts  f32,f16,bf16  nhwc       -      shared:2184,registers:64,conflicts:1.0,sectors:1.55   backward=0 pixels>=8)
-row(gpu  block              runs       block_a_group     f32,f16,bf16  nchw       -      shared:3204,registers:56,conflicts:1.0,sectors:1.75   backward=0)
+row(gpu  block              planes     block_a_group     f32,f16,bf16  nchw       -      shared:3204,registers:56,conflicts:1.0,sectors:1.75   backward=0)
 row(gpu  unstaged           runs       unstaged          f32,f16,bf16  nhwc,nchw  -      shared:0,registers:48,sectors:1.7                     backward=0)
 row(gpu  gradient_rows      groups     block_of_rows     f32,f16,bf16  nhwc       -      shared:4096,registers:80,conflicts:1.05,sectors:1.05  backward=1 few_pixels)
 row(gpu  gradient_groups    groups     block_of_a_group  f32,f16,bf16  nhwc,nchw  -      shared:2304,registers:80,conflicts:1.0,sectors:2.05   backward=1 group_elements<=32768)

@@ -1,6 +1,7 @@
 #include "generators/group_norm/group_norm.h"
 
 #include "generators/group_norm/blocks.h"
+#include "generators/quotient.h"
 
 using namespace Halide;
 
@@ -340,7 +341,10 @@ private:
 
 }  // namespace
 
-GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &sizes) {
+namespace {
+
+// stages.statistics.
+GroupNorm statistics_of_runs(const GroupNormOperands &op, const GroupNormSizes &sizes) {
     GroupNorm stages;
     const Runs runs(op, sizes);
     const Blocks blocks = runs.blocks();
@@ -349,7 +353,29 @@ GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &
     const Tuple merged = stages.merged(g, n);
     stages.statistics = Func("statistics");
     stages.statistics(group, g, n) = statistics_of(op, merged[0], merged[1], merged[2]);
+    return stages;
+}
+
+}  // namespace
+
+GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &sizes) {
+    GroupNorm stages = statistics_of_runs(op, sizes);
     finish(op, stages);
+    return stages;
+}
+
+GroupNorm group_norm_by_planes(const GroupNormOperands &op, const GroupNormSizes &sizes) {
+    GroupNorm stages = statistics_of_runs(op, sizes);
+    const Func &statistics = stages.statistics;
+    // A multiplier up to 2 above the exact one: right where a number times a plane is up to 2^30.
+    static_assert(kMostOfPlanes <= 1 << 15);
+    const Expr plane = max(whole_quotient(op.width, op.planes), 1);
+    const Expr above = cast<uint32_t>(whole_quotient(1 << 30, plane) + 1) * cast<uint32_t>(2);
+    const Expr multiplier = select(op.planes > 1, reinterpret<int32_t>(above), 0);
+    const Expr channel = within(c + quotient(x, {plane, multiplier, 31}), op.channels * op.planes);
+    add_output(op, cast<float>(op.input(c, g, x, y, n)),
+               Tuple(factors_of(op, statistics(0, g, n), channel)), stages);
+    add_saved(statistics(group, g, n)[0], statistics(group, g, n)[2], stages);
     return stages;
 }
 

@@ -18,6 +18,7 @@ struct GroupNormOperands {
     Halide::Expr channels, groups;        // of a slice
     Halide::Expr width, height, batch;
     Halide::Expr epsilon;
+    Halide::Expr planes;  // by planes: channels that a row of columns has
     Halide::Expr images;  // of a part, whose gradients of weight and bias are added up first
     Halide::Type type;    // of the images
     bool nhwc;
@@ -77,6 +78,10 @@ struct GroupNorm {
 // is one group then.
 GroupNorm group_norm_by_channels(const GroupNormOperands &operands, const GroupNormSizes &sizes);
 GroupNorm group_norm_by_runs(const GroupNormOperands &operands, const GroupNormSizes &sizes);
+// The same in nchw of groups whose channels lie next to each other, as one row, if that has up to
+// kMostOfPlanes elements; of others as by runs.
+inline constexpr int kMostOfPlanes = 1 << 15;
+GroupNorm group_norm_by_planes(const GroupNormOperands &operands, const GroupNormSizes &sizes);
 // By parts lanes are channels as well (nhwc), and a block is `block` pixels of a row; blocks of all
 // channels of a group are merged at once, by channel_lanes, of which `down` are blocks, or more
 // where channels are fewer.

@@ -11,6 +11,7 @@
 #include "compiler/lowering.h"
 #include "generators/group_norm/group_norm.h"
 #include "generators/optional.h"
+#include "generators/quotient.h"
 #include "schedules/group_norm/group_norm.h"
 
 using namespace Halide;
@@ -92,7 +93,8 @@ private:
                  *weight_gradient_ = nullptr;
 
     bool backward() const { return fix_backward.value() != 0; }
-    bool by_runs() const { return algorithm.value() == "runs"; }
+    bool by_runs() const { return algorithm.value() == "runs" || by_planes(); }
+    bool by_planes() const { return algorithm.value() == "planes"; }
     bool by_groups() const { return algorithm.value() == "groups"; }
     bool by_images() const { return algorithm.value() == "images"; }
     // A slice is.
@@ -171,14 +173,17 @@ private:
         for (int d = 0; d < 2; d++) bias_->dim(d).set_min(0);
         operands.epsilon = *epsilon_;
         operands.bias = vector("bias_of", *bias_, *has_bias_, 0.f);
+        if (by_planes())
+            operands.planes = whole_quotient(weight.dim(0).extent(), operands.channels);
         stay_inside(operands, context);
         const std::map<std::string, decltype(&group_norm_by_runs)> algorithms = {
             {"channels", group_norm_by_channels},
             {"parts", group_norm_by_parts},
+            {"planes", group_norm_by_planes},
             {"runs", group_norm_by_runs}};
         if (!algorithms.contains(algorithm))
             throw CompileError("algorithm is " + algorithm.value() +
-                               ", not channels, parts or runs");
+                               ", not channels, parts, planes or runs");
         const GroupNormSizes sizes = sc::group_norm_sizes(context);
         GroupNorm stages = algorithms.at(algorithm)(operands, sizes);
         (*output_)(order.image_arguments(c)) = stages.output(c, g, x, y, n);

@@ -112,6 +112,7 @@ void forward(const KernelInfo *row, const Tensor &input, const Tensor &weight, c
     const Views views(kForward, seen, options.layout, slices);
     BufferView from = views.image(input), to = views.image(output);
     views.join_rows({&from, &to});
+    if (kernel.algorithm == std::string_view("planes")) Views::join_planes({&from, &to});
     if (problem.batch == 0) return;
 
     const bool in_place = place.is_inplace();

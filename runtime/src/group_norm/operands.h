@@ -214,6 +214,23 @@ public:
         }
     }
 
+    // Of nchw the channels of a group become columns of one row, where they lie next to each other
+    // in all images and the row is not too long (generators/group_norm/group_norm.h).
+    static void join_planes(std::initializer_list<BufferView *> images) {
+        constexpr int64_t kMostOfPlanes = 1 << 15;
+        for (const BufferView *view : images) {
+            const Dim &x = view->dims[0], &y = view->dims[1], &c = view->dims[2];
+            if (y.extent != 1 || c.stride != x.extent) return;
+            if (x.extent * c.extent > kMostOfPlanes) return;
+        }
+        for (BufferView *view : images) {
+            Dim &x = view->dims[0], &c = view->dims[2];
+            x.extent *= c.extent;
+            c = {1, x.extent};
+            canonicalise(view->dims);
+        }
+    }
+
 private:
     BufferView checked(const char *name, BufferView view) const {
         canonicalise(view.dims);
