@@ -1,7 +1,6 @@
 #include "generators/group_norm/group_norm.h"
 
 #include "generators/group_norm/blocks.h"
-#include "generators/quotient.h"
 
 using namespace Halide;
 
@@ -73,7 +72,7 @@ void add_blocks(const Blocks &blocks, GroupNorm &stages) {
         }
         return lane_sums(of);
     };
-    const Expr start = blocks.element(block, {0, 0, 0}, 0);
+    const Expr start = blocks.start.defined() ? blocks.start : blocks.element(block, {0, 0, 0}, 0);
     stages.first =
         sums("first", 1, [&](const Expr &one) { return Values{strict_float(one - start)}; });
     stages.middle = Func("middle");
@@ -135,6 +134,14 @@ Tuple statistics_of(const GroupNormOperands &op, const Expr &start, const Expr &
     // Rounding may leave less than nothing; a NaN stays.
     const Expr variance = select(squares < 0.f, 0.f, squares / op.count());
     return {mean, lost, strict_float(1.f / sqrt(variance + op.epsilon))};
+}
+
+void add_statistics(const GroupNormOperands &op, const Blocks &blocks, GroupNorm &stages) {
+    add_blocks(blocks, stages);
+    merge_blocks(blocks, stages);
+    const Tuple merged = stages.merged(g, n);
+    stages.statistics = Func("statistics");
+    stages.statistics(group, g, n) = statistics_of(op, merged[0], merged[1], merged[2]);
 }
 
 Values factors_of(const GroupNormOperands &op, const Tuple &statistics, const Expr &channel) {
@@ -341,41 +348,16 @@ private:
 
 }  // namespace
 
-namespace {
-
-// stages.statistics.
 GroupNorm statistics_of_runs(const GroupNormOperands &op, const GroupNormSizes &sizes) {
     GroupNorm stages;
     const Runs runs(op, sizes);
-    const Blocks blocks = runs.blocks();
-    add_blocks(blocks, stages);
-    merge_blocks(blocks, stages);
-    const Tuple merged = stages.merged(g, n);
-    stages.statistics = Func("statistics");
-    stages.statistics(group, g, n) = statistics_of(op, merged[0], merged[1], merged[2]);
+    add_statistics(op, runs.blocks(), stages);
     return stages;
 }
-
-}  // namespace
 
 GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &sizes) {
     GroupNorm stages = statistics_of_runs(op, sizes);
     finish(op, stages);
-    return stages;
-}
-
-GroupNorm group_norm_by_planes(const GroupNormOperands &op, const GroupNormSizes &sizes) {
-    GroupNorm stages = statistics_of_runs(op, sizes);
-    const Func &statistics = stages.statistics;
-    // A multiplier up to 2 above the exact one: right where a number times a plane is up to 2^30.
-    static_assert(kMostOfPlanes <= 1 << 15);
-    const Expr plane = max(whole_quotient(op.width, op.planes), 1);
-    const Expr above = cast<uint32_t>(whole_quotient(1 << 30, plane) + 1) * cast<uint32_t>(2);
-    const Expr multiplier = select(op.planes > 1, reinterpret<int32_t>(above), 0);
-    const Expr channel = within(c + quotient(x, {plane, multiplier, 31}), op.channels * op.planes);
-    add_output(op, cast<float>(op.input(c, g, x, y, n)),
-               Tuple(factors_of(op, statistics(0, g, n), channel)), stages);
-    add_saved(statistics(group, g, n)[0], statistics(group, g, n)[2], stages);
     return stages;
 }
 
