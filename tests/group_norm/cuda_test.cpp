@@ -114,7 +114,8 @@ TEST_F(CudaGroupNorm, TakesVectorsOfWholeRows) {
         return std::string(
             select_group_norm(problem, DeviceType::cuda, kDevice.limits()).kernel->row);
     };
-    EXPECT_EQ(row_of({2, 64, 7, 7}, 4, Layout::nchw), "vectors");
+    EXPECT_EQ(row_of({2, 64, 7, 7}, 4, Layout::nchw), "few_vectors");
+    EXPECT_EQ(row_of({2, 64, 28, 28}, 4, Layout::nchw), "vectors");
     EXPECT_EQ(row_of({2, 64, 7, 7}, 64, Layout::nchw), "block");
     // A group of more elements than a row has: planes are rows.
     EXPECT_EQ(row_of({2, 64, 100, 50}, 4, Layout::nchw), "vectors");

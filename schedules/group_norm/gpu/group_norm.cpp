@@ -119,13 +119,13 @@ void group_norm(GroupNorm &stages, const GroupNormContext &context) {
     sums_of_group(stages, context);
 }
 
-// The same in vectors.
+// The same in vectors, of as many threads as the knob `lanes` says.
 void group_norm_vectors(GroupNorm &stages, const GroupNormContext &context) {
     const Var vector("vector"), round("round"), thread("thread");
     Func out = stages.output;
     out.compute_root()
         .split(x, vector, x, kVectorOfPlanes, TailStrategy::RoundUp)
-        .split(vector, round, thread, 256, guard)
+        .split(vector, round, thread, group_norm_sizes(context).lanes, guard)
         .reorder(x, round, y, c, thread, g, n)
         .vectorize(x)
         .gpu_threads(thread);
