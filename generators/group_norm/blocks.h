@@ -16,6 +16,7 @@ struct Blocks {
     using Place =
         std::function<Halide::Expr(const Box &block, const Box &place, const Halide::Expr &lane)>;
     Place element, has;
+    Halide::Expr start = {};  // an element of all blocks; else of each its first
     bool masked;  // group or channel is a vector
     // Of lanes that are vectors: elements and places of the rest.
     Place element_of_rest;
@@ -27,6 +28,10 @@ struct Blocks {
 
 // stages.first, middle, about and of_block.
 void add_blocks(const Blocks &blocks, GroupNorm &stages);
+
+// Of slices of one group statistics, from all of its blocks.
+void add_statistics(const GroupNormOperands &op, const Blocks &blocks, GroupNorm &stages);
+GroupNorm statistics_of_runs(const GroupNormOperands &op, const GroupNormSizes &sizes);
 
 // mean, what it is too small by, 1 / deviation.
 Halide::Tuple statistics_of(const GroupNormOperands &op, const Halide::Expr &start,

@@ -72,7 +72,7 @@ void add_blocks(const Blocks &blocks, GroupNorm &stages) {
         }
         return lane_sums(of);
     };
-    const Expr start = blocks.element(block, {0, 0, 0}, 0);
+    const Expr start = blocks.start.defined() ? blocks.start : blocks.element(block, {0, 0, 0}, 0);
     stages.first =
         sums("first", 1, [&](const Expr &one) { return Values{strict_float(one - start)}; });
     stages.middle = Func("middle");
@@ -134,6 +134,14 @@ Tuple statistics_of(const GroupNormOperands &op, const Expr &start, const Expr &
     // Rounding may leave less than nothing; a NaN stays.
     const Expr variance = select(squares < 0.f, 0.f, squares / op.count());
     return {mean, lost, strict_float(1.f / sqrt(variance + op.epsilon))};
+}
+
+void add_statistics(const GroupNormOperands &op, const Blocks &blocks, GroupNorm &stages) {
+    add_blocks(blocks, stages);
+    merge_blocks(blocks, stages);
+    const Tuple merged = stages.merged(g, n);
+    stages.statistics = Func("statistics");
+    stages.statistics(group, g, n) = statistics_of(op, merged[0], merged[1], merged[2]);
 }
 
 Values factors_of(const GroupNormOperands &op, const Tuple &statistics, const Expr &channel) {
@@ -340,15 +348,15 @@ private:
 
 }  // namespace
 
-GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &sizes) {
+GroupNorm statistics_of_runs(const GroupNormOperands &op, const GroupNormSizes &sizes) {
     GroupNorm stages;
     const Runs runs(op, sizes);
-    const Blocks blocks = runs.blocks();
-    add_blocks(blocks, stages);
-    merge_blocks(blocks, stages);
-    const Tuple merged = stages.merged(g, n);
-    stages.statistics = Func("statistics");
-    stages.statistics(group, g, n) = statistics_of(op, merged[0], merged[1], merged[2]);
+    add_statistics(op, runs.blocks(), stages);
+    return stages;
+}
+
+GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &sizes) {
+    GroupNorm stages = statistics_of_runs(op, sizes);
     finish(op, stages);
     return stages;
 }

@@ -18,6 +18,7 @@ struct GroupNormOperands {
     Halide::Expr channels, groups;        // of a slice
     Halide::Expr width, height, batch;
     Halide::Expr epsilon;
+    Halide::Expr planes;  // by planes: channels that a row of columns has
     Halide::Expr images;  // of a part, whose gradients of weight and bias are added up first
     Halide::Type type;    // of the images
     bool nhwc;
@@ -63,12 +64,18 @@ struct GroupNormSizes {
 // By parts terms is a block's elements, and loaded those of the output: what schedules keep in
 // registers. factors are those of channel c of a group there, (c, group, g, n), and have 1 /
 // deviation too; of_channel is of channel c of the slice.
+//
+// By vectors terms is a vector of a row, and what elements are multiplied by and what is added are
+// of_vector of its first column, of_columns of each, which differ `after` that where planes are no
+// whole vectors.
 struct GroupNorm {
     Halide::Var bx{"bx"}, by{"by"}, bz{"bz"};
     LaneSums first, about;
     BlockedSum offsets, squares;
     LaneSums channel_offsets, channel_squares;
     Halide::Func terms, loaded, of_channel;
+    Halide::Func of_vector, of_columns;
+    Halide::RDom after;
     Halide::Func middle, of_block, merged, statistics, factors, output, mean, rstd;
 };
 
@@ -77,6 +84,12 @@ struct GroupNorm {
 // is one group then.
 GroupNorm group_norm_by_channels(const GroupNormOperands &operands, const GroupNormSizes &sizes);
 GroupNorm group_norm_by_runs(const GroupNormOperands &operands, const GroupNormSizes &sizes);
+// The same in nchw of groups whose channels lie next to each other, as one row, if that has up to
+// kMostOfPlanes elements; of others as by runs.
+inline constexpr int kMostOfPlanes = 1 << 15, kVectorOfPlanes = 4;
+GroupNorm group_norm_by_planes(const GroupNormOperands &operands, const GroupNormSizes &sizes);
+// The same where rows are vectors of `together` columns, and an image of a channel is a row.
+GroupNorm group_norm_by_vectors(const GroupNormOperands &operands, const GroupNormSizes &sizes);
 // By parts lanes are channels as well (nhwc), and a block is `block` pixels of a row; blocks of all
 // channels of a group are merged at once, by channel_lanes, of which `down` are blocks, or more
 // where channels are fewer.

@@ -11,6 +11,7 @@
 #include "compiler/lowering.h"
 #include "generators/group_norm/group_norm.h"
 #include "generators/optional.h"
+#include "generators/quotient.h"
 #include "schedules/group_norm/group_norm.h"
 
 using namespace Halide;
@@ -92,7 +93,9 @@ private:
                  *weight_gradient_ = nullptr;
 
     bool backward() const { return fix_backward.value() != 0; }
-    bool by_runs() const { return algorithm.value() == "runs"; }
+    bool by_runs() const { return algorithm.value() == "runs" || by_planes(); }
+    bool by_planes() const { return algorithm.value() == "planes" || by_vectors(); }
+    bool by_vectors() const { return algorithm.value() == "vectors"; }
     bool by_groups() const { return algorithm.value() == "groups"; }
     bool by_images() const { return algorithm.value() == "images"; }
     // A slice is.
@@ -143,6 +146,17 @@ private:
         vector.dim(0).set_stride(Expr());
     }
 
+    // Rows of whole vectors, each at a multiple of its size.
+    template<typename Image>
+    void constrain_vectors(Image &image) const {
+        constexpr int size = kVectorOfPlanes;
+        const auto whole = [](const Expr &number) { return number / size * size; };
+        image.set_host_alignment(size * type.value().bytes());
+        image.dim(0).set_extent(whole(input.dim(0).extent()));
+        image.dim(1).set_extent(1);
+        for (int d = 2; d < 5; d++) image.dim(d).set_stride(whole(image.dim(d).stride()));
+    }
+
     // In f32, `otherwise` where there is none.
     template<typename Vector>
     Func vector(const char *name, Vector &from, const Expr &present, float otherwise) const {
@@ -168,17 +182,25 @@ private:
                           const sc::GroupNormContext &context) {
         constrain_image(order, *output_);
         for (auto *buffer : {mean_, rstd_}) constrain_statistics(order, *buffer);
+        if (by_vectors()) {
+            constrain_vectors(input);
+            constrain_vectors(*output_);
+        }
         for (int d = 0; d < 2; d++) bias_->dim(d).set_min(0);
         operands.epsilon = *epsilon_;
         operands.bias = vector("bias_of", *bias_, *has_bias_, 0.f);
+        if (by_planes())
+            operands.planes = whole_quotient(weight.dim(0).extent(), operands.channels);
         stay_inside(operands, context);
         const std::map<std::string, decltype(&group_norm_by_runs)> algorithms = {
             {"channels", group_norm_by_channels},
             {"parts", group_norm_by_parts},
-            {"runs", group_norm_by_runs}};
+            {"planes", group_norm_by_planes},
+            {"runs", group_norm_by_runs},
+            {"vectors", group_norm_by_vectors}};
         if (!algorithms.contains(algorithm))
             throw CompileError("algorithm is " + algorithm.value() +
-                               ", not channels, parts or runs");
+                               ", not channels, parts, planes, runs or vectors");
         const GroupNormSizes sizes = sc::group_norm_sizes(context);
         GroupNorm stages = algorithms.at(algorithm)(operands, sizes);
         (*output_)(order.image_arguments(c)) = stages.output(c, g, x, y, n);

@@ -19,8 +19,13 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Of a difference from the maximum: below -104 it is 0 in f32. Halide's exponential is made of
-// integers that an infinity does not fit.
-Expr exp_of_difference(const Expr &difference) { return exp(max(difference, -104.f)); }
+// integers that an infinity does not fit. CUDA's instruction is off by 2^-22 and |difference| *
+// 2^-24 of itself, and of a NaN it is one.
+Expr exp_of_difference(const Expr &difference, const Target &target) {
+    if (!target.has_feature(Target::CUDA)) return exp(max(difference, -104.f));
+    return Internal::Call::make(Float(32), "llvm.nvvm.ex2.approx.f", {difference * 1.44269504f},
+                                Internal::Call::PureExtern);
+}
 
 // NaN where a row's maximum is infinite, as that is less itself.
 Expr where_finite(const Expr &best, const Expr &value) {
@@ -29,6 +34,7 @@ Expr where_finite(const Expr &best, const Expr &value) {
 
 struct Form {
     int lanes, of_group;  // of_group 0: lanes are folded by halves
+    bool guarded;         // nothing is asked for past the last class
     // The logit of a column, any value past the last class, and its power, 0 there.
     std::function<Expr(const Expr &column)> logit, power;
 };
@@ -45,10 +51,10 @@ Expr folded(SoftmaxCrossEntropy &stages, const Form &form, Func of_lane, Func of
         }
         return of_lane(0, n);
     }
-    of_group(stages.group, n) = tree(form.of_group, combine, [&](int i) {
-        return Expr(of_lane(stages.group * form.of_group + i, n));
-    });
-    return tree(form.lanes / form.of_group, combine, [&](int i) { return Expr(of_group(i, n)); });
+    const int groups = form.lanes / form.of_group;
+    of_group(stages.group, n) = tree(
+        form.of_group, combine, [&](int i) { return Expr(of_lane(stages.group + i * groups, n)); });
+    return tree(groups, combine, [&](int i) { return Expr(of_group(i, n)); });
 }
 
 void find_best(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntropyOperands &op,
@@ -60,12 +66,17 @@ void find_best(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntropyOperands &o
     stages.r = RDom(0, ceil_div(op.classes, form.lanes), "r");
     const Expr column = stages.r * form.lanes + lane;
     const Expr element = form.logit(column);
-    const Expr value =
-        select(is_nan_as_loaded(element, op.target), kInfinity, cast<float>(element));
+    // By the instruction the power of a NaN is one, and so the sum.
+    Expr value = cast<float>(element);
+    if (!op.target.has_feature(Target::CUDA))
+        value = select(is_nan_as_loaded(element, op.target), kInfinity, value);
+    if (form.guarded)
+        stages.r.where(column < op.classes);
+    else
+        value = select(likely(column < op.classes), value, -kInfinity);
     stages.lane_best = Func("lane_best");
     stages.lane_best(lane, n) = -kInfinity;
-    stages.lane_best(lane, n) =
-        max(stages.lane_best(lane, n), select(likely(column < op.classes), value, -kInfinity));
+    stages.lane_best(lane, n) = max(stages.lane_best(lane, n), value);
     stages.group_best = Func("group_best");
     stages.best = Func("best");
     stages.best(n) = folded(stages, form, stages.lane_best, stages.group_best,
@@ -80,7 +91,7 @@ void add_powers(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntropyOperands &
     stages.in_block = RDom(0, blocks.length, "in_block");
     stages.blocks = RDom(0, blocks.number, "blocks");
     const Expr step = b * blocks.length + stages.in_block, column = step * form.lanes + lane;
-    stages.in_block.where(step < steps);
+    stages.in_block.where(form.guarded ? column < op.classes : step < steps);
     stages.block_sum = Func("block_sum");
     stages.block_sum(lane, b, n) += form.power(column);
     stages.lane_sum = Func("lane_sum");
@@ -112,19 +123,18 @@ void find_loss(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntropyOperands &o
 SoftmaxCrossEntropy softmax_cross_entropy(const SoftmaxCrossEntropyOperands &op, int lanes) {
     SoftmaxCrossEntropy stages;
     const auto power_of = [&](const Expr &logit) {
-        return exp_of_difference(cast<float>(logit) - stages.best(n));
+        return exp_of_difference(cast<float>(logit) - stages.best(n), op.target);
     };
-    Form form = {lanes, std::min(lanes, 16)};
+    Form form = {lanes, std::min(lanes, 16), true};
     form.logit = [&](const Expr &column) {
-        return stages.logit(clamp(column, 0, op.classes - 1), n);
+        return stages.logit(unsafe_promise_clamped(column, 0, op.classes - 1), n);
     };
-    form.power = [&](const Expr &column) {
-        return select(likely(column < op.classes), power_of(form.logit(column)), 0.f);
-    };
+    form.power = [&](const Expr &column) { return power_of(form.logit(column)); };
     find_best(stages, op, form);
     add_powers(stages, op, form);
     find_loss(stages, op);
-    const Expr of_label = exp_of_difference(stages.at_label(n)) * stages.factor(n) - op.scale;
+    const Expr of_label =
+        exp_of_difference(stages.at_label(n), op.target) * stages.factor(n) - op.scale;
     const Expr of_other = power_of(op.logits(c, n)) * stages.factor(n);
     stages.gradient = Func("gradient_of_row");
     stages.gradient(c, n) = cast(op.type, select(c == stages.label(n), of_label, of_other));
@@ -133,7 +143,7 @@ SoftmaxCrossEntropy softmax_cross_entropy(const SoftmaxCrossEntropyOperands &op,
 
 SoftmaxCrossEntropy softmax_of_powers(const SoftmaxCrossEntropyOperands &op, int lanes) {
     SoftmaxCrossEntropy stages;
-    Form form = {lanes, 0};
+    Form form = {lanes, 0, false};
     form.logit = [&](const Expr &column) {
         return loaded_if(likely(column < op.classes),
                          stages.logit(unsafe_promise_clamped(column, 0, op.classes - 1), n));

@@ -33,7 +33,7 @@ struct SoftmaxCrossEntropy {
 // of best, sum and at_label, so that none of those can come after the first store of the row. The
 // one load that is left is the element's own.
 //
-// Groups are of up to 16 lanes next to each other.
+// Groups are of up to 16 lanes, as far apart as there are groups.
 SoftmaxCrossEntropy softmax_cross_entropy(const SoftmaxCrossEntropyOperands &operands, int lanes);
 
 // The same for a CPU, which can make each exponential once: power(c, n) is what both the sum and

@@ -30,6 +30,7 @@ void group_norm_backward_rows(generators::GroupNormBackward &stages,
 
 namespace gpu {
 void group_norm(generators::GroupNorm &stages, const GroupNormContext &context);
+void group_norm_vectors(generators::GroupNorm &stages, const GroupNormContext &context);
 void group_norm_rows(generators::GroupNorm &stages, const GroupNormContext &context);
 void group_norm_parts(generators::GroupNorm &stages, const GroupNormContext &context);
 void group_norm_unstaged(generators::GroupNorm &stages, const GroupNormContext &context);
@@ -48,6 +49,7 @@ inline const Table<generators::GroupNorm, GroupNormContext> group_norm_schedules
     {"cached_slice", cpu::group_norm_channels},
     {"cached_group", cpu::group_norm_runs},
     {"block_a_group", gpu::group_norm},
+    {"vectors_of_group", gpu::group_norm_vectors},
     {"warp_a_group", gpu::group_norm_rows},
     {"threads_of_parts", gpu::group_norm_parts},
     {"unstaged", gpu::group_norm_unstaged}};

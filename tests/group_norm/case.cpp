@@ -91,6 +91,10 @@ std::optional<GroupNormCase> random_case(uint64_t seed, const GroupNormRequest &
     p.backward = bounded(request.where, "backward", uniform(random, 0, 1)) == 1;
     int64_t of_group = pick(random, std::vector<int64_t>{1, 1, 2, 3, 4, 5, 8, 16, 17, 33, 64, 300});
     of_group = bounded(request.where, "channels_per_group", of_group);
+    // Vectors of 4: a group's channels, or the columns.
+    const bool vectors = bounded(request.where, "aligned", 0) == 1;
+    const bool of_columns = vectors && one_in(random, 2);
+    if (vectors && !of_columns) of_group = (of_group + 3) / 4 * 4;
     p.options.groups = pick(random, std::vector<int64_t>{1, 1, 2, 3, 4, 6, 8, 32});
     p.channels = of_group * p.options.groups;
     int64_t pixels = pick(random, std::vector<int64_t>{1, 1, 2, 7, 12, 16, 35, 49, 64, 100, 131,
@@ -100,6 +104,7 @@ std::optional<GroupNormCase> random_case(uint64_t seed, const GroupNormRequest &
     pixels = std::max<int64_t>(std::min(pixels, static_cast<int64_t>(most)), 1);
     p.width = one_in(random, 4) ? pixels : std::max<int64_t>(uniform(random, 1, 12), 1);
     p.width = std::min(p.width, pixels);
+    if (of_columns) p.width = (p.width + 3) / 4 * 4;
     p.height = std::max<int64_t>(pixels / p.width, 1);
     p.batch = std::clamp<int64_t>(static_cast<int64_t>(most) / pixels, 1, 9);
     p.batch = bounded(request.where, "batch", uniform(random, 1, p.batch));
@@ -121,6 +126,7 @@ std::optional<GroupNormCase> random_case(uint64_t seed, const GroupNormRequest &
     if (p.backward && !c.input_gradient) c.in_place = InPlace::no;
     c.images_at = pick(
         random, std::vector<Placement>{Placement::packed, Placement::margins, Placement::steps});
+    if (vectors) c.images_at = Placement::aligned;
     c.vectors_at = pick(random, std::vector<Placement>{Placement::packed, Placement::margins,
                                                        Placement::reversed, Placement::permuted});
     return c;

@@ -1,6 +1,8 @@
 // The real rows of group normalisation on CUDA, launched on the software device's driver, which
 // checks each launch and does not run it.
 
+#include <algorithm>
+
 #include "hk/group_norm.h"
 #include "tests/runtime/cuda_rows.h"
 #include "tests/runtime/expect_error.h"
@@ -30,6 +32,8 @@ const Problem kProblems[] = {{{2, 5, 7, 24}, {Layout::nhwc, 3, 1e-5f}},
                              {{1, 256, 256, 16}, {Layout::nchw, 16, 1e-5f}},
                              // More groups than a grid's second dimension has blocks.
                              {{1, 3, 3, 70000}, {Layout::nhwc, 70000, 1e-5f}},
+                             {{1, 1, 1, 70000 * 16}, {Layout::nhwc, 70000, 1e-5f}},
+                             {{600000, 1, 1, 16}, {Layout::nhwc, 1, 1e-5f}},
                              {{1, 70000, 2, 2}, {Layout::nchw, 70000, 1e-5f}},
                              {{70000, 8, 2, 2}, {Layout::nchw, 2, 1e-5f}}};
 
@@ -100,6 +104,51 @@ TEST_F(CudaGroupNorm, HasALadder) {
                                                           {Layout::nhwc, groups, 1e-5f}, false);
         EXPECT_STREQ(select_group_norm(problem, DeviceType::cuda, largest).kernel->row, "parts");
     }
+}
+
+// Of packed tensors of nchw by their shape.
+TEST_F(CudaGroupNorm, TakesVectorsOfWholeRows) {
+    const auto row_of = [](const Shape &shape, int64_t groups, Layout layout) {
+        const auto problem =
+            GroupNormProblem::from_shape(shape, DataType::f16, {layout, groups, 1e-5f}, false);
+        return std::string(
+            select_group_norm(problem, DeviceType::cuda, kDevice.limits()).kernel->row);
+    };
+    EXPECT_EQ(row_of({2, 64, 7, 7}, 4, Layout::nchw), "few_vectors");
+    EXPECT_EQ(row_of({2, 64, 28, 28}, 4, Layout::nchw), "vectors");
+    EXPECT_EQ(row_of({2, 64, 7, 7}, 64, Layout::nchw), "block");
+    // A group of more elements than a row has: planes are rows.
+    EXPECT_EQ(row_of({2, 64, 100, 50}, 4, Layout::nchw), "vectors");
+    EXPECT_EQ(row_of({2, 64, 51, 51}, 4, Layout::nchw), "block");
+    EXPECT_NE(row_of({2, 8, 8, 64}, 4, Layout::nhwc), "vectors");
+}
+
+// Views of which a row, or where it begins, is no whole vector, or which have no such rows.
+TEST_F(CudaGroupNorm, TakesVectorsOfAlignedViews) {
+    const std::span<const KernelInfo> all = group_norm_kernels();
+    const auto row = std::ranges::find(all, std::string_view("group_norm_vectors_f32_nchw_cuda"),
+                                       &KernelInfo::name);
+    ASSERT_NE(row, all.end());
+    const auto takes = [&](const Tensor &input) {
+        const Tensor output(input.shape(), DataType::f32, kDevice);
+        try {
+            group_norm_with(*row, input, {}, {}, output, {}, {Layout::nchw, 2, 1e-5f});
+        } catch (const InvalidArgument &) {
+            return false;
+        }
+        return true;
+    };
+    const Tensor whole({3, 12, 8, 10}, DataType::f32, kDevice);
+    EXPECT_TRUE(takes(whole));
+    EXPECT_TRUE(takes(whole.slice(1, 2, 8)));                // channels
+    EXPECT_TRUE(takes(whole.slice(0, 1, 2)));                // images
+    EXPECT_FALSE(takes(whole.slice(2, 2, 4)));               // lines
+    EXPECT_FALSE(takes(whole.slice(3, 0, 8)));               // columns
+    EXPECT_FALSE(takes(whole.slice(1, 0, 6, 2)));            // every second channel
+    const Tensor odd({2, 4, 3, 3}, DataType::f32, kDevice);  // of 9 elements a channel
+    EXPECT_TRUE(takes(Tensor({2, 8, 3, 3}, DataType::f32, kDevice)));
+    EXPECT_FALSE(takes(odd));
+    EXPECT_FALSE(takes(Tensor({2, 9, 3, 3}, DataType::f32, kDevice).slice(1, 1, 8)));
 }
 
 TEST_F(CudaGroupNorm, FailuresAreExceptions) {

@@ -45,7 +45,7 @@ GroupNormProblem problem_of(const char *operation, const Shape &input, DataType 
              "input has shape " + hk::to_string(input) + ", of which only the batch may be 0");
     }
     const bool nhwc = options.layout == Layout::nhwc;
-    const GroupNormProblem problem{
+    GroupNormProblem problem{
         type,    input[0], input[nhwc ? 3 : 1], input[nhwc ? 1 : 2], input[nhwc ? 2 : 3],
         options, backward};
     if (options.groups < 1 || problem.channels % options.groups != 0) {
@@ -57,6 +57,7 @@ GroupNormProblem problem_of(const char *operation, const Shape &input, DataType 
         fail(operation, "epsilon is " + std::to_string(options.epsilon) +
                             ", it must be 0 or more, and finite");
     }
+    problem.aligned = !nhwc && !backward && columns_of_row(problem) % kVectorOfPlanes == 0;
     return problem;
 }
 
@@ -112,6 +113,8 @@ void forward(const KernelInfo *row, const Tensor &input, const Tensor &weight, c
     const Views views(kForward, seen, options.layout, slices);
     BufferView from = views.image(input), to = views.image(output);
     views.join_rows({&from, &to});
+    const std::string_view algorithm = kernel.algorithm;
+    if (algorithm == "planes" || algorithm == "vectors") Views::join_planes({&from, &to});
     if (problem.batch == 0) return;
 
     const bool in_place = place.is_inplace();

@@ -71,9 +71,36 @@ inline GroupNormProblem as_row(GroupNormProblem problem) {
     return problem;
 }
 
+// Of nchw on GPUs (generators/group_norm/group_norm.h): a group's channels are one row of so many
+// elements, if they lie next to each other; rows may be vectors.
+constexpr int64_t kMostOfPlanes = 1 << 15, kVectorOfPlanes = 4;
+
+inline int64_t columns_of_row(const GroupNormProblem &problem) {
+    const int64_t pixels = problem.height * problem.width;
+    const int64_t channels = problem.channels / problem.options.groups;
+    return pixels <= kMostOfPlanes / channels ? pixels * channels : pixels;
+}
+
+// GroupNormProblem::aligned, of an image that the problem with packed tensors holds of.
+inline bool is_aligned(const GroupNormProblem &problem, const Tensor &image) {
+    const Shape &strides = image.strides();
+    const int64_t pixels = problem.height * problem.width;
+    const int64_t channels = problem.channels / problem.options.groups;
+    const auto whole = [&](int64_t stride) { return stride % kVectorOfPlanes == 0; };
+    const bool joined = columns_of_row(problem) > pixels;
+    return (problem.height == 1 || strides[2] == problem.width) &&
+           (channels == 1 || (joined ? strides[1] == pixels : whole(strides[1]))) &&
+           whole(strides[1] * channels) && (problem.batch == 1 || whole(strides[0])) &&
+           begins_at_multiple(BufferView(image, {}), kVectorOfPlanes * size_of(problem.type));
+}
+
 // The problem as kernels see it. `row`: null where selection takes one.
-inline GroupNormProblem seen_by_kernel(const KernelInfo *row, const GroupNormProblem &problem,
+inline GroupNormProblem seen_by_kernel(const KernelInfo *row, const GroupNormProblem &tensors,
                                        std::span<const Operand> images) {
+    GroupNormProblem problem = tensors;
+    problem.aligned = tensors.aligned && std::ranges::all_of(images, [&](const Operand &image) {
+                          return !image.tensor.defined() || is_aligned(tensors, image.tensor);
+                      });
     if (row && row->layout == problem.options.layout) return problem;
     const size_t c = problem.options.layout == Layout::nhwc ? 3 : 1;
     const bool adjacent = std::ranges::all_of(images, [&](const Operand &image) {
@@ -211,6 +238,21 @@ public:
             canonicalise(view->dims);
             if (view->dims[0].extent == 0) view->dims[0].stride = 1;
             check_fits_kernel(operation_, "an image", *view);
+        }
+    }
+
+    // The channels of a group become columns of one row.
+    static void join_planes(std::initializer_list<BufferView *> images) {
+        for (const BufferView *view : images) {
+            const Dim &x = view->dims[0], &y = view->dims[1], &c = view->dims[2];
+            if (y.extent != 1 || c.stride != x.extent) return;
+            if (x.extent > kMostOfPlanes / c.extent) return;
+        }
+        for (BufferView *view : images) {
+            Dim &x = view->dims[0], &c = view->dims[2];
+            x.extent *= c.extent;
+            c = {1, x.extent};
+            canonicalise(view->dims);
         }
     }
 

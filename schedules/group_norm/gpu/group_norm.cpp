@@ -52,6 +52,19 @@ void of_block(Func f, Func at, const Var &loop) {
     f.compute_at(at, loop).store_in(MemoryType::GPUShared).bound_extent(n, 1).bound_extent(g, 1);
 }
 
+// What blocks_of_groups() makes the output from, and the statistics that are saved.
+void sums_of_group(GroupNorm &stages, const GroupNormContext &context) {
+    Func out = stages.output;
+    for (Func one : {stages.mean, stages.rstd}) {
+        one.compute_root().reorder(group, g, n);
+        blocks_of_slices(one, n, context.batch);
+        one.compute_with(out, g);
+    }
+    for (LaneSums *sums : {&stages.first, &stages.about}) in_threads(*sums, out, g);
+    for (Func one : {stages.middle, stages.statistics}) of_block(one, out, g);
+    stages.statistics.bound_extent(group, 1);
+}
+
 // Sums over the pixels of a channel of an image: `tile` channels a block, and `lanes` threads for
 // each; both results from one set of sums.
 void sums_of_pixels(GroupNormBackward &stages, const GroupNormContext &context, int tile,
@@ -102,43 +115,63 @@ void gradients_of_vectors(GroupNormBackward &stages) {
 // shared memory: 12 bytes a lane, 12 of 16 sets of lanes, and some for the group. The group is read
 // three times.
 void group_norm(GroupNorm &stages, const GroupNormContext &context) {
+    blocks_of_groups(stages.output, context);
+    sums_of_group(stages, context);
+}
+
+// The same in vectors, of as many threads as the knob `lanes` says.
+void group_norm_vectors(GroupNorm &stages, const GroupNormContext &context) {
+    const Var vector("vector"), round("round"), thread("thread");
     Func out = stages.output;
-    blocks_of_groups(out, context);
-    for (Func one : {stages.mean, stages.rstd}) {
-        one.compute_root().reorder(group, g, n);
-        blocks_of_slices(one, n, context.batch);
-        one.compute_with(out, g);
+    out.compute_root()
+        .split(x, vector, x, kVectorOfPlanes, TailStrategy::RoundUp)
+        .split(vector, round, thread, group_norm_sizes(context).lanes, guard)
+        .reorder(x, round, y, c, thread, g, n)
+        .vectorize(x)
+        .gpu_threads(thread);
+    blocks_of_slices(out, n, context.batch);
+    for (Func one : {stages.of_vector, stages.of_columns}) {
+        one.compute_at(out, round).store_in(MemoryType::Register);
+        for (const Var &of : {x, c, g, n}) one.bound_extent(of, 1);
     }
-    for (LaneSums *sums : {&stages.first, &stages.about}) in_threads(*sums, out, g);
-    for (Func one : {stages.middle, stages.statistics}) of_block(one, out, g);
-    stages.statistics.bound_extent(group, 1);
+    stages.of_columns.bound(pixel, 0, kVectorOfPlanes).unroll(pixel);
+    stages.of_columns.update().unroll(stages.after.x);
+    sums_of_group(stages, context);
+    for (LaneSums *sums : {&stages.first, &stages.about}) {
+        Func terms = stages.terms.in(sums->block_sum);
+        terms.compute_at(sums->block_sum, sums->in_block.y)
+            .store_in(MemoryType::Register)
+            .bound(pixel, 0, kVectorOfPlanes)
+            .vectorize(pixel);
+        for (const Var &of : {x, c, g, n}) terms.bound_extent(of, 1);
+        sums->block_sum.update().unroll(sums->in_block.x);
+    }
 }
 
 // A warp a group, 8 of them a block: groups of few pixels and many channels. As group_norm(), 8
 // times the shared memory of a warp.
-void group_norm_rows(GroupNorm &stages, const GroupNormContext &) {
+void group_norm_rows(GroupNorm &stages, const GroupNormContext &context) {
     constexpr int kLanes = 32, kGroups = 8;
     const Var block("block"), thread("thread"), co("co");
     Func out = stages.output;
     out.compute_root()
         .split(c, co, thread, kLanes, guard)
         .split(n, block, n, kGroups, guard)
-        .reorder(co, x, y, thread, n, block, g)
-        .gpu_blocks(block, g)
-        .gpu_threads(thread, n)
-        .never_partition_all();
+        .reorder(co, x, y, thread, n, g, block)
+        .gpu_threads(thread, n);
+    const Expr blocks = ceil_div(context.batch, kGroups);
+    blocks_of_slices(out, block, blocks);
     for (Func one : {stages.mean, stages.rstd}) {
         one.compute_root()
             .split(n, block, n, kGroups, guard)
-            .reorder(group, n, block, g)
-            .gpu_blocks(block, g)
-            .gpu_threads(n)
-            .never_partition_all();
-        one.compute_with(out, block);
+            .reorder(group, n, g, block)
+            .gpu_threads(n);
+        blocks_of_slices(one, block, blocks);
+        one.compute_with(out, g);
     }
     for (LaneSums *sums : {&stages.first, &stages.about}) {
         for (Func one : {sums->of_lane, sums->folded}) {
-            one.compute_at(out, block)
+            one.compute_at(out, g)
                 .store_in(MemoryType::GPUShared)
                 .bound_extent(n, kGroups)
                 .bound_extent(g, 1)
@@ -149,7 +182,7 @@ void group_norm_rows(GroupNorm &stages, const GroupNormContext &) {
         in_registers(*sums, sums->of_lane, sums->lane);
     }
     for (Func one : {stages.middle, stages.statistics}) {
-        one.compute_at(out, block)
+        one.compute_at(out, g)
             .store_in(MemoryType::GPUShared)
             .bound_extent(n, kGroups)
             .bound_extent(g, 1)

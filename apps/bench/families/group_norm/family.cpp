@@ -88,7 +88,8 @@ public:
     void prepare(Layout written) override {
         options_.layout = written;
         problem_ = GroupNormProblem::from_shape(input_, type(), options_, backward_);
-        problem_.options.layout = options_.layout = layout();
+        options_.layout = layout();
+        problem_ = GroupNormProblem::from_shape(image(), type(), options_, backward_);
     }
     void set_batch(int64_t batch) override { input_[0] = batch; }
 
