@@ -146,7 +146,7 @@ row(cuda products_64      products_in_parts            outer_products f32 nhwc  
 row(cuda products         products_in_parts            outer_products f32 nhwc    tile_k:64,tile_e:128                            shared:49152,registers:144,conflicts:1.0,sectors:1.05,fma:0.85 line_of_vectors filters_per_group>=48)
 row(cuda products_1x1_64  products_of_rows_in_parts    outer_products f32 nchw    tile_k:64,tile_e:64,threads_k:8,threads_e:8      shared:36864,registers:144,conflicts:1.0,sectors:1.1,fma:0.85  copied_vectors 1x1 filters_per_group>=48 channels_per_group<=64)
 row(cuda products_1x1     products_of_rows_in_parts    outer_products f32 nchw    tile_k:64,tile_e:128                            shared:55296,registers:144,conflicts:1.0,sectors:1.1,fma:0.85  copied_vectors 1x1 filters_per_group>=48)
-row(cuda products         products_in_parts            outer_products f32 nchw    tile_k:64,tile_e:128                            shared:49152,registers:144,conflicts:1.0,sectors:1.05,fma:0.85 copied_vectors filters_per_group>=48)
+row(cuda products         products_in_parts            outer_products f32 nchw    tile_k:64,tile_e:128                            shared:49152,registers:144,conflicts:1.0,sectors:1.55,fma:0.85 copied_vectors filters_per_group>=48)
 row(cuda products_windows products_of_windows_in_parts outer_products f32 nhwc    tile_k:64,tile_e:128                            shared:49152,registers:144,conflicts:1.0,sectors:1.55,fma:0.85 windows_to_vectors filters_per_group>=24)
 row(cuda products_windows products_of_windows_in_parts outer_products f32 nchw    tile_k:64,tile_e:128                            shared:49152,registers:144,conflicts:1.0,sectors:1.55,fma:0.85 windows_to_rows filters_per_group>=24)
 

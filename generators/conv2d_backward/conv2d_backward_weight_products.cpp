@@ -182,7 +182,7 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_rows(
     stages.any_channels = stages.in_rows = true;
     read_rows(op, line, stages);
     sum_parts(stages, line);
-    add_up(stages, op, c);
+    add_up(stages, op, min(c, op.channels - 1));
     return stages;
 }
 

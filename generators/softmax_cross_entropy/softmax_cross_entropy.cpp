@@ -27,7 +27,7 @@ Expr exp_of_difference(const Expr &difference, const Target &target) {
                                 Internal::Call::PureExtern);
 }
 
-// NaN where a row's maximum is infinite, as that is less itself.
+// NaN where a row's maximum, or sum, is infinite or NaN, as that is less itself.
 Expr where_finite(const Expr &best, const Expr &value) {
     return strict_float(value + (best - best));
 }
@@ -113,7 +113,9 @@ void find_loss(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntropyOperands &o
     stages.at_label = Func("at_label");
     stages.at_label(n) = cast<float>(stages.logit(stages.label(n), n)) - stages.best(n);
     stages.loss = Func("loss_of_row");
-    stages.loss(n) = where_finite(stages.best(n), log(stages.sum(n)) - stages.at_label(n));
+    // The logarithm of a NaN, which a sum may be on CUDA, is any number.
+    const Expr loss = where_finite(stages.sum(n), log(stages.sum(n)) - stages.at_label(n));
+    stages.loss(n) = where_finite(stages.best(n), loss);
     stages.factor = Func("factor");
     stages.factor(n) = where_finite(stages.best(n), op.scale / stages.sum(n));
 }
