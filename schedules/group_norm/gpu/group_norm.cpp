@@ -150,28 +150,29 @@ void group_norm_vectors(GroupNorm &stages, const GroupNormContext &context) {
 
 // A warp a group, 8 of them a block: groups of few pixels and many channels. As group_norm(), 8
 // times the shared memory of a warp.
-void group_norm_rows(GroupNorm &stages, const GroupNormContext &context) {
+void group_norm_rows(GroupNorm &stages, const GroupNormContext &) {
     constexpr int kLanes = 32, kGroups = 8;
     const Var block("block"), thread("thread"), co("co");
     Func out = stages.output;
     out.compute_root()
         .split(c, co, thread, kLanes, guard)
         .split(n, block, n, kGroups, guard)
-        .reorder(co, x, y, thread, n, g, block)
-        .gpu_threads(thread, n);
-    const Expr blocks = ceil_div(context.batch, kGroups);
-    blocks_of_slices(out, block, blocks);
+        .reorder(co, x, y, thread, n, block, g)
+        .gpu_blocks(block, g)
+        .gpu_threads(thread, n)
+        .never_partition_all();
     for (Func one : {stages.mean, stages.rstd}) {
         one.compute_root()
             .split(n, block, n, kGroups, guard)
-            .reorder(group, n, g, block)
-            .gpu_threads(n);
-        blocks_of_slices(one, block, blocks);
-        one.compute_with(out, g);
+            .reorder(group, n, block, g)
+            .gpu_blocks(block, g)
+            .gpu_threads(n)
+            .never_partition_all();
+        one.compute_with(out, block);
     }
     for (LaneSums *sums : {&stages.first, &stages.about}) {
         for (Func one : {sums->of_lane, sums->folded}) {
-            one.compute_at(out, g)
+            one.compute_at(out, block)
                 .store_in(MemoryType::GPUShared)
                 .bound_extent(n, kGroups)
                 .bound_extent(g, 1)
@@ -182,7 +183,7 @@ void group_norm_rows(GroupNorm &stages, const GroupNormContext &context) {
         in_registers(*sums, sums->of_lane, sums->lane);
     }
     for (Func one : {stages.middle, stages.statistics}) {
-        one.compute_at(out, g)
+        one.compute_at(out, block)
             .store_in(MemoryType::GPUShared)
             .bound_extent(n, kGroups)
             .bound_extent(g, 1)
