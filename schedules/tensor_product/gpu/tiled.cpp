@@ -24,7 +24,8 @@ Sizes sizes(const Context &context) {
     knobs.end();
     knobs.require(t.tile_c % 4 == 0 && t.tile_k % 4 == 0, "tile_c and tile_k are whole vectors");
     knobs.require(sizes.rows % t.threads_x == 0, "threads_x divides rows");
-    Tiles::estimate_shared(t.tile_c * (t.tile_k + 4 + t.tile_x + 4) + sizes.rows * t.tile_k, 4);
+    const int staged = t.tile_c * (t.tile_k + 4 + t.tile_x + 4), sums = sizes.rows * t.tile_k;
+    knobs.estimate("bytes of shared memory", 4 * (staged + sums), 96 * 1024);
     return sizes;
 }
 
