@@ -199,9 +199,9 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # Sums in parts have 128 by 64, too, in nchw 64 by 64. matrices_windows: first layers, and nhwc's channels that are no whole
 # vectors (generators/conv2d/channels_last.h).
 # products of nchw read the input as it is. For matrices input and filter are copied first, channels next to each other, and
-# the main loop is nhwc's: on an H100, by its
-# model, the copy of the input is bound by memory, 1.9 to 7.7 us of ResNet-50's layers at batch 32 (explain conv2d --type bf16
-# --layout nchw --input 32x64x56x56 --weight 64x64x3x3 --padding 1 --count, and the like).
+# the main loop is nhwc's: on an H100, by its model, the copy of the input is bound by memory, 1.9 to 7.7 us of ResNet-50's
+# layers at batch 32 (explain conv2d --type bf16 --layout nchw --input 32x64x56x56 --weight 64x64x3x3 --padding 1 --count,
+# and the like).
 #        row                    algorithm        schedule          types         layouts    knobs                                                              budget                                                         where
 row(cuda depthwise3x3_s1_small  depthwise_tiles  tile_of_groups    f32           nhwc       tile_x:8,each_y:2                                                  shared:13952,registers:64,conflicts:1.2,sectors:1.0            short depthwise 3x3 stride_1 out_w<=8)
 row(cuda depthwise3x3_s1        depthwise_tiles  tile_of_groups    f32           nhwc,nchw  -                                                                  shared:24192,registers:80,conflicts:1.15,sectors:1.3           short depthwise 3x3 stride_1)

@@ -135,7 +135,8 @@ row(cpu  any                 flip_expand           buffered_phases   f32,f16,bf1
 # and those in parts, stage the filter as memory has it, channels next to each other, and have no copy of it first: a thread of bf16
 # stores pairs, half sectors of which the next store has the rest. Depthwise ones of a stride of 1 have conv2d's tiles, too,
 # with smaller ones for small images of nchw; of 2, where paddings are known, each thread has whole phases: by the
-# model of an H100 a fifth of the time of a thread an element (docs/performance/nvidia-h100.md).
+# model of an H100 a fifth of the time of a thread an element (docs/performance/nvidia-h100.md). rows: of nchw and 1x1
+# filters, reads vectors of pixels as they are.
 #        row                algorithm           schedule            types         layouts    knobs                                                              budget                                                          where
 row(cuda depthwise3x3_s1_small depthwise_tiles     tile_of_groups      f32,f16,bf16  nhwc       tile_x:8,each_y:2                                                  shared:13952,registers:56,conflicts:1.2,sectors:1.1             short depthwise 3x3 stride_1 width<=8)
 row(cuda depthwise3x3_s1_small depthwise_tiles     tile_of_groups      f32,f16,bf16  nchw       tile_g:16,tile_x:8,tile_y:8,each_y:4                               shared:6976,registers:48,conflicts:1.65,sectors:2.15            short depthwise 3x3 stride_1 width<=16)

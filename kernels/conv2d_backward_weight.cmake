@@ -120,7 +120,7 @@ row(cpu  narrow               tiles      register_tiles  f32           nhwc     
 row(cpu  any                  tiles      register_tiles  f32,f16,bf16  nhwc       -)
 
 # GPU. matrices: tensor cores, by tiles of k and of elements of a filter, e. Of nchw both images are copied first,
-# channels next to each other, but for products_1x1, which has no places of taps to find a word.
+# channels next to each other; rows and products_1x1, of 1x1 filters, read them as they are, where no word has a tap to find.
 #        row              algorithm                    schedule types     layouts knobs                                           budget                                                         where
 row(cuda matrices_32      products_in_parts            matrices f16,bf16  nhwc    tile_k:32,warps_k:1                             shared:40960,registers:168,conflicts:1.0,sectors:1.0           line_of_vectors filters_per_group<=32)
 row(cuda matrices_1x1     products_in_parts            matrices f16,bf16  nhwc    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.1,fma:0.45  line_of_vectors 1x1 stride_1 batch<=1 out_h<=1)
