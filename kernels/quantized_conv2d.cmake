@@ -97,9 +97,9 @@ row(cpu  any_to_32                   packed     broadcast         u8,f32  nhwc,n
 
 # GPU: a ladder as conv2d's, in words of four channels. Budgets are what was measured, registers rounded up to a
 # multiple of 8. Tiles of bytes are a quarter as large, so that 3x3_small is for f32 alone. 3x3 is for OpenCL where
-# products leave little to it. matrices of nchw read a copy with channels next to each other, as conv2d's: ResNet-50 of u8
-# at batch 32 takes 738 us by the model of an H100, 6584 by the rows behind them (counts --list resnet50 --family
-# quantized_conv2d --type u8 --layout nchw --batch 32). products, of f32, read a filter that is made f32 first.
+# products leave little to it. matrices of nchw read a copy with channels next to each other, as conv2d's: by the
+# model of an H100 a ninth of what the rows behind them take (counts --list resnet50 --family quantized_conv2d --type u8
+# --layout nchw --batch 32). products, of f32, read a filter that is made f32 first.
 #        row             algorithm      schedule          types   layouts    knobs                                                              budget                                                        where
 row(gpu  depthwise_to_8  sliced         thread_per_group  u8,f32  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:3.4                             to_8 short depthwise)
 row(cuda matrices_parts_64_to_8 products_in_parts  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:1.0,fma:0.1  to_8 vectors_of_bytes few_small_tiles)

@@ -7,8 +7,8 @@ kernel_family(tensor_product_stationary LIBRARY tensor_product FIELDS tensor_pro
 term(vectors aligned=1 c>=8 m>=8 c%8=0 m%8=0)
 term(few_steps c<=3584)
 
-# Tiles of pairs: f32, whole vectors of 16 bytes. By the model of an H100 a layer of a cloud takes at least as long with
-# slots: 56, 111 and 325 us for 16, 32 and 64 channels (counts --list cloud --family tensor_product, without these rows).
+# Tiles of pairs: f32, whole vectors of 16 bytes. By the model of an H100 layers of a cloud take half as long as with slots
+# (counts --list cloud --family tensor_product, with these rows and without).
 term(short_vectors aligned=1 c>=4 m>=4 c%4=0 m%4=0)
 
 #         row                  algorithm            schedule  types         layouts  knobs                                                 budget                                                         where

@@ -120,10 +120,9 @@ void add_products(TensorProductStationary &stages, const Sizes &chosen, const Lo
 // with the channels of the input outermost; what memory has next to each other across them is
 // stored one by one.
 //
-// By the model of an H100 at least 174 us for 64 channels of a cloud of 125 thousand voxels
-// (counts --list cloud --family tensor_product --type f32), bound by instructions and shared memory
-// alike. Lost: slots of 64 rows, of which half are there, 325 us; 128 rows, whose tiles are less
-// full; 256 rows, three blocks a multiprocessor.
+// By the model of an H100 it is bound by instructions and shared memory alike (counts --list cloud
+// --family tensor_product --type f32). Lost there: slots of 64 rows, of which half are there; 128
+// rows, whose tiles are less full; 256 rows, three blocks a multiprocessor.
 void tensor_product_tiled(TensorProductStationary &stages, const Context &context) {
     const Sizes chosen = sizes(context);
     const Tiles &t = chosen.tiles;
