@@ -99,10 +99,9 @@ row(cpu  1x1_to_24           packed                broadcast         f32        
 row(cpu  1x1_48              packed                broadcast         f32           nhwc       block:48,tile_x:8,stage:0,chunk:8           1x1 stride_1 channels_per_group%48=0)
 row(cpu  1x1_80              packed                broadcast         f32           nhwc       block:80,tile_x:5,stage:0,chunk:8           1x1 stride_1 channels_per_group%80=0)
 row(cpu  1x1                 packed                broadcast         f32           nhwc       block:32/16,tile_x:12/7,stage:0,chunk:8     1x1 stride_1)
-# Of nchw from few pixels on where they are, as copies in nhwc take time, too: 14x14_384-64_1x1 1.17 times as fast as by
-# --row 1x1_64_passes, 8x8 1.1 times (bench --family conv2d_backward_data --layout nchw --list mobilenetv2 --filter 14x14).
-# Long sums need more pixels: 14x14_256-1024_1x1 takes 1.4 times as long with AVX2 (explorer run conv2d_backward_data
-# 14x14_256-1024_1x1 --layout nchw --row 1x1_columns --cpu avx2), and is 1.06 times as fast with AVX-512.
+# Of nchw from few pixels on where they are, as copies in nhwc take time, too (bench --family conv2d_backward_data --layout
+# nchw --list mobilenetv2 --filter 14x14, and with --row 1x1_64_passes). Long sums need more pixels: with AVX2 fewer are slower
+# (explorer run conv2d_backward_data 14x14_256-1024_1x1 --layout nchw --row 1x1_columns --cpu avx2).
 row(cpu  1x1_columns_long    packed_columns        columns           f32           nchw       chunk:8                             1x1 stride_1 filters_per_group>=384 out_w>=256)
 row(cpu  1x1_columns         packed_columns        columns           f32           nchw       inner:1,chunk:8                     1x1 stride_1 filters_per_group<=383 out_w>=64)
 row(cpu  1x1                 packed                broadcast         f16,bf16      nhwc       block:32,tile_x:7,stage:2           1x1 stride_1)

@@ -36,8 +36,8 @@ row(cpu  depthwise5x5_s2_masked peeled     peeled          f32    nhwc     g:16 
 
 # nchw: small planes are transposed whole, then summed as nhwc is. Of others vectors of columns where rows are long (wide),
 # else of groups, which tiles of four columns are transposed to. To know the width as well gains too little for rows of its
-# own. Against the rows after them, by bench --family conv2d_backward_weight --layout nchw --list depthwise --row ROW:
-# planes of 3x3 1.3 to 1.4, of 5x5 1.1 to 1.4, wide from 40 columns on 1.2 to 2 times as fast.
+# own. Planes, and wide from 40 columns on, are faster than the rows after them, which --row ROW names (bench --family
+# conv2d_backward_weight --layout nchw --list depthwise).
 #        row                    algorithm  schedule        types         layouts  knobs              where
 row(cpu  depthwise3x3_s1_planes peeled     peeled          f32           nchw     -                  depthwise 3x3 stride_1 planes)
 row(cpu  depthwise3x3_s2_planes peeled     peeled          f32           nchw     step:2/1           depthwise 3x3 stride_2 planes)

@@ -97,9 +97,8 @@ row(cpu  any_to_32                   packed     broadcast         u8,f32  nhwc,n
 
 # GPU: a ladder as conv2d's, in words of four channels. Budgets are what was measured, registers rounded up to a
 # multiple of 8. Tiles of bytes are a quarter as large, so that 3x3_small is for f32 alone. 3x3 is for OpenCL where
-# products leave little to it. matrices of nchw read a copy with channels next to each other, as conv2d's: by the
-# model of an H100 a ninth of what the rows behind them take (counts --list resnet50 --family quantized_conv2d --type u8
-# --layout nchw --batch 32). products, of f32, read a filter that is made f32 first.
+# products leave little to it. matrices of nchw read a copy with channels next to each other, as conv2d's.
+# products, of f32, read a filter that is made f32 first; of windows in two stages, as a ladder's rungs are smaller and smaller.
 #        row             algorithm      schedule          types   layouts    knobs                                                              budget                                                        where
 row(gpu  depthwise_to_8  sliced         thread_per_group  u8,f32  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:3.4                             to_8 short depthwise)
 row(cuda matrices_parts_64_to_8 products_in_parts  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:1.0,fma:0.1  to_8 vectors_of_bytes few_small_tiles)
@@ -114,10 +113,10 @@ row(cuda matrices_to_8        products_apart     matrices  u8  nchw  tile_k:64,w
 row(cuda matrices_windows_to_8  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:136,conflicts:1.0,sectors:1.6,fma:0.3  to_8 windows_to_rows)
 row(cuda products_parts_to_8    products_in_parts    outer_products  f32  nhwc  tile_k:128,tile_x:64,threads_k:16,threads_x:8  shared:43008,registers:128,conflicts:1.1,sectors:1.4,fma:0.9  to_8 short vectors_of_bytes few_tiles filters_per_group>=48)
 row(cuda products_to_8          products             outer_products  f32  nhwc  -                                              shared:41472,registers:128,conflicts:1.05,sectors:1.45,fma:0.9  to_8 short vectors_of_bytes filters_per_group>=24)
-row(cuda products_windows_to_8  products_of_windows  outer_products  f32  nhwc  -                                              shared:41472,registers:128,conflicts:1.05,sectors:1.5,fma:0.9  to_8 short line=1 windows filters_per_group>=24)
+row(cuda products_windows_to_8  products_of_windows  outer_products  f32  nhwc  stages:2                                       shared:27648,registers:128,conflicts:1.05,sectors:1.5,fma:0.9  to_8 short line=1 windows filters_per_group>=24)
 row(cuda products_parts_to_8    products_in_parts    outer_products  f32  nchw  tile_k:128,tile_x:64,threads_k:16,threads_x:8  shared:43008,registers:128,conflicts:1.05,sectors:1.45,fma:0.9  to_8 short copied_vectors few_tiles filters_per_group>=48)
 row(cuda products_to_8          products_apart       outer_products  f32  nchw  -                                              shared:44544,registers:128,conflicts:1.1,sectors:1.35,fma:0.9  to_8 short copied_vectors filters_per_group>=24)
-row(cuda products_windows_to_8  products_of_windows  outer_products  f32  nchw  -                                              shared:44544,registers:128,conflicts:1.1,sectors:1.2,fma:0.9  to_8 short windows_to_rows filters_per_group>=24)
+row(cuda products_windows_to_8  products_of_windows  outer_products  f32  nchw  stages:2                                       shared:29696,registers:128,conflicts:1.1,sectors:1.2,fma:0.9  to_8 short windows_to_rows filters_per_group>=24)
 row(gpu  1x1_to_8        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.15,sectors:2.6,fma:0.3   to_8 1x1)
 row(gpu  few_to_8        sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88,conflicts:2.35,sectors:3.7          to_8 filters_per_group<=16)
 row(gpu  3x3_to_8        sliced         staged            u8      nhwc       -                                                                  shared:10816,registers:72,conflicts:2.65,sectors:7.2          to_8 3x3 stride_1)
@@ -145,10 +144,10 @@ row(cuda matrices_to_32        products_apart     matrices  u8  nchw  tile_k:64,
 row(cuda matrices_windows_to_32  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:136,conflicts:1.0,sectors:1.35,fma:0.3  to_32 windows_to_rows)
 row(cuda products_parts_to_32    products_in_parts    outer_products  f32  nhwc  tile_k:128,tile_x:64,threads_k:16,threads_x:8  shared:43008,registers:128,conflicts:1.1,sectors:1.4,fma:0.9  to_32 short vectors_of_bytes few_tiles filters_per_group>=48)
 row(cuda products_to_32          products             outer_products  f32  nhwc  -                                              shared:41472,registers:128,conflicts:1.05,sectors:1.1,fma:0.9  to_32 short vectors_of_bytes filters_per_group>=24)
-row(cuda products_windows_to_32  products_of_windows  outer_products  f32  nhwc  -                                              shared:41472,registers:128,conflicts:1.05,sectors:1.5,fma:0.9  to_32 short line=1 windows filters_per_group>=24)
+row(cuda products_windows_to_32  products_of_windows  outer_products  f32  nhwc  stages:2                                       shared:27648,registers:128,conflicts:1.05,sectors:1.5,fma:0.9  to_32 short line=1 windows filters_per_group>=24)
 row(cuda products_parts_to_32    products_in_parts    outer_products  f32  nchw  tile_k:128,tile_x:64,threads_k:16,threads_x:8  shared:43008,registers:128,conflicts:1.05,sectors:1.45,fma:0.9  to_32 short copied_vectors few_tiles filters_per_group>=48)
 row(cuda products_to_32          products_apart       outer_products  f32  nchw  -                                              shared:44544,registers:128,conflicts:1.1,sectors:1.2,fma:0.9  to_32 short copied_vectors filters_per_group>=24)
-row(cuda products_windows_to_32  products_of_windows  outer_products  f32  nchw  -                                              shared:44544,registers:128,conflicts:1.1,sectors:1.1,fma:0.9  to_32 short windows_to_rows filters_per_group>=24)
+row(cuda products_windows_to_32  products_of_windows  outer_products  f32  nchw  stages:2                                       shared:29696,registers:128,conflicts:1.1,sectors:1.1,fma:0.9  to_32 short windows_to_rows filters_per_group>=24)
 row(gpu  1x1_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.15,sectors:2.6,fma:0.3   to_32 1x1)
 row(gpu  few_to_32        sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88,conflicts:2.35,sectors:3.7           to_32 filters_per_group<=16)
 row(gpu  3x3_to_32        sliced         staged            u8      nhwc       -                                                                  shared:10816,registers:72,conflicts:2.65,sectors:7.2          to_32 3x3 stride_1)

@@ -7,8 +7,7 @@ kernel_family(tensor_product_stationary LIBRARY tensor_product FIELDS tensor_pro
 term(vectors aligned=1 c>=8 m>=8 c%8=0 m%8=0)
 term(few_steps c<=3584)
 
-# Tiles of pairs: f32, whole vectors of 16 bytes. By the model of an H100 layers of a cloud take half as long as with slots
-# (counts --list cloud --family tensor_product, with these rows and without).
+# Tiles of pairs: f32, whole vectors of 16 bytes.
 term(short_vectors aligned=1 c>=4 m>=4 c%4=0 m%4=0)
 
 #         row                  algorithm            schedule  types         layouts  knobs                                                 budget                                                         where

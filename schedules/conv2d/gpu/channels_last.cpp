@@ -10,10 +10,20 @@ namespace {
 constexpr auto guard = TailStrategy::GuardWithIf;
 constexpr int kRowBytes = 128, kPixels = 32;  // of a tile: of a pixel's channels; a warp's
 
+// A thread writes a vector of `lane`, its neighbours the next ones of the loop.
+void run_copy(Func to, const Var &loop, const Var &lane) {
+    const Var block("block"), thread("thread");
+    to.split(loop, block, thread, 256, guard)
+        .gpu_blocks(block)
+        .gpu_threads(thread)
+        .vectorize(lane)
+        .never_partition_all();
+}
+
 // A thread reads a channel after the other of a vector, its neighbours those of the nearest taps,
 // and then of what is nearest to them in memory; and writes 16 bytes.
 void copy_filter(const Conv2dSliced &stages, bool filters_inner) {
-    const Var c8("c8"), ci("ci"), near("near"), block("block"), thread("thread");
+    const Var c8("c8"), ci("ci"), near("near");
     Func to = stages.transposed;
     to.compute_root()
         .bound(c, 0, stages.vectors_of_channels)
@@ -28,19 +38,14 @@ void copy_filter(const Conv2dSliced &stages, bool filters_inner) {
     to.fuse(s, r, near)
         .fuse(near, filters_inner ? k : c8, near)
         .fuse(near, filters_inner ? c8 : k, near)
-        .fuse(near, g, near)
-        .split(near, block, thread, 256, guard)
-        .gpu_blocks(block)
-        .gpu_threads(thread)
-        .vectorize(ci)
-        .never_partition_all();
+        .fuse(near, g, near);
+    run_copy(to, near, ci);
 }
 
 // A thread reads a filter after the other of a vector, its neighbours those of the same sector and
 // of the nearest taps and channels; and writes 16 bytes.
 void copy_filter_across(const Conv2dSliced &stages) {
-    const Var k8("k8"), ki("ki"), kt("kt"), near("near"), block("block"), thread("thread");
-    constexpr auto guard = TailStrategy::GuardWithIf;
+    const Var k8("k8"), ki("ki"), kt("kt"), near("near");
     Func to = stages.transposed;
     to.compute_root()
         .bound(k, 0, stages.vectors_of_filters)
@@ -54,12 +59,8 @@ void copy_filter_across(const Conv2dSliced &stages) {
         .fuse(near, c, near)
         .fuse(kt, near, near)
         .fuse(near, k8, near)
-        .fuse(near, g, near)
-        .split(near, block, thread, 256, guard)
-        .gpu_blocks(block)
-        .gpu_threads(thread)
-        .vectorize(ki)
-        .never_partition_all();
+        .fuse(near, g, near);
+    run_copy(to, near, ki);
 }
 
 }  // namespace

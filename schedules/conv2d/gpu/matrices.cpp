@@ -237,8 +237,8 @@ void unroll_matrices(Stage out, const Conv2dSliced &stages) {
 
 namespace {
 
-// Of images in rows: a thread has eight output channels of a pixel, its
-// neighbours those of the next pixels.
+// Of images in rows: a thread has eight output channels of a pixel, its neighbours those of the
+// next pixels.
 Stage finish_parts_in_rows(Conv2dSliced &stages, PartBlocks &blocks) {
     constexpr int threads_k = 4, threads_x = 8, threads_y = 4;
     const int of_lane = channels_of_lane(stages.filter.type());
