@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/unclamped.h"
 #include "tests/compiler/product.h"
 
 namespace {
@@ -81,6 +82,19 @@ TEST(AsyncCopies, WordsOutsideAreZeros) {
         FAIL() << "it was taken";
     } catch (const CompileError &error) {
         expect_part(error.what(), "words that are not copied are other than zeros");
+    }
+}
+
+// A bound that is as far from the condition's as the value is says the same; one further is none.
+TEST(AsyncCopies, ClampsAConstantApartAreIdle) {
+    const Var x("x"), n("n");
+    const auto as_read = [&](const Expr &index) {
+        return hk::compiler::unclamped(index, x < n, {});
+    };
+    const auto is_clamped = [](const Expr &index) { return index.as<Internal::Min>() != nullptr; };
+    for (const int apart : {-3, 0, 5}) {
+        EXPECT_FALSE(is_clamped(as_read(min(x + apart, n + (apart - 1))))) << apart;
+        EXPECT_TRUE(is_clamped(as_read(min(x + apart, n + (apart - 2))))) << apart;
     }
 }
 
