@@ -7,10 +7,10 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-packages=(g++ ccache opencl-headers libdlpack-dev libxxhash-dev liblz4-dev libboost-dev
+packages=(g++ ccache opencl-headers libdlpack-dev libxxhash-dev libzstd-dev libboost-dev
     libjemalloc-dev python3-venv python3-dev)
 case "${1-}" in
-"") packages+=(libgtest-dev libpng-dev libjpeg-dev zlib1g-dev libcli11-dev nlohmann-json3-dev
+"") packages+=(liblz4-dev libgtest-dev libpng-dev libjpeg-dev zlib1g-dev libcli11-dev nlohmann-json3-dev
     libeigen3-dev libstb-dev
     pocl-opencl-icd ocl-icd-opencl-dev libopenmpi-dev openmpi-bin chromium) ;;
 library) ;;

@@ -39,8 +39,12 @@ endif()
 
 find_package(Threads REQUIRED)
 find_package(Boost 1.74 REQUIRED CONFIG)  # headers
-# The kernel compiler packs OpenCL programs with it; programs that link the libraries do without.
-find_library(HK_LZ4 lz4 REQUIRED)
+# Packs device code. The archive, since the runtime takes the decoder in.
+find_library(HK_ZSTD libzstd.a REQUIRED)
+find_file(HK_ZSTD_LICENSE copyright PATHS /usr/share/doc/libzstd-dev NO_DEFAULT_PATH)
+if(HK_SOFTWARE_CUDA)
+    find_library(HK_LZ4 lz4 REQUIRED)  # of fatbins that NVIDIA's tools compress
+endif()
 if(HK_BUILD_APPS)
     find_package(CLI11 REQUIRED)
     find_package(nlohmann_json REQUIRED)

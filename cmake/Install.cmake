@@ -36,6 +36,8 @@ install(FILES
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES ${halide_headers}/../share/doc/Halide/LICENSE.txt RENAME LICENSE.Halide OPTIONAL
     DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${HK_ZSTD_LICENSE} RENAME LICENSE.Zstandard OPTIONAL
+    DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/HalideKernelsConfig.cmake.in
     ${CMAKE_BINARY_DIR}/HalideKernelsConfig.cmake

@@ -27,7 +27,7 @@ struct CommandLine {
     Halide::GeneratorParamsMap parameters;
     std::vector<Halide::OutputFileType> outputs;
     bool resources = false;
-    bool pack = false;  // OpenCL programs, for runtimes that unpack them
+    bool pack = false;  // device code, for runtimes that unpack it
     Budget budget;
 
     // What of it decides the outputs, but for the parameters and targets, of which the pipeline is

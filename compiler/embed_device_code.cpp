@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "compiler/device_code.h"
-#include "compiler/pack_text.h"
+#include "compiler/pack.h"
 #include "compiler/tools.h"
 
 using namespace Halide;
@@ -20,12 +20,15 @@ int capability_of(const std::string &ptx) {
 }
 
 std::string fatbin(const std::string &ptx, const CudaTools &tools, const std::string &base,
-                   const Budget &budget, std::vector<Resources> &kernels) {
+                   bool pack, const Budget &budget, std::vector<Resources> &kernels) {
     write_file(base + ".ptx", ptx);
     const int oldest = capability_of(ptx);
+    std::vector<std::string> bind = {tools.fatbinary, "-64", "--create=" + base + ".fatbin"};
     // The oldest of the compressed formats, which every driver with sm_80 reads.
-    std::vector<std::string> bind = {tools.fatbinary, "-64", "--compress-all",
-                                     "--compress-mode=speed", "--create=" + base + ".fatbin"};
+    if (pack)
+        bind.push_back("--compress-mode=none");
+    else
+        bind.insert(bind.end(), {"--compress-all", "--compress-mode=speed"});
     for (const int chip : chips) {
         if (chip < oldest) continue;
         const std::string sm = std::to_string(chip), cubin = base + "." + sm + ".cubin";
@@ -38,7 +41,8 @@ std::string fatbin(const std::string &ptx, const CudaTools &tools, const std::st
     }
     bind.push_back("--image3=kind=ptx,sm=" + std::to_string(oldest) + ",file=" + base + ".ptx");
     run_program(bind);
-    return read_file(base + ".fatbin");
+    const std::string code = read_file(base + ".fatbin");
+    return pack ? compiler::pack(code) : code;
 }
 
 }  // namespace
@@ -52,9 +56,9 @@ Module embed_device_code(const Module &module, const CudaTools &tools, bool pack
                          std::vector<Resources> &kernels) {
     return replace_device_code(module, [&](DeviceCode kind, const std::string &text) {
         // Without the zero byte at its end.
-        if (kind == DeviceCode::opencl) return pack ? pack_text(text.c_str()) : text;
+        if (kind == DeviceCode::opencl) return pack ? compiler::pack(text.c_str()) : text;
         if (tools.complete())
-            return fatbin(text.c_str(), tools, folder + "/" + module.name(), budget, kernels);
+            return fatbin(text.c_str(), tools, folder + "/" + module.name(), pack, budget, kernels);
         std::cerr << "Warning: " << module.name() << ": no ptxas and fatbinary (HK_PTXAS, "
                   << "HK_FATBINARY, PATH): CUDA code stays PTX, compiled at the first call; its "
                      "registers are not known\n";

@@ -3,7 +3,8 @@
 // the PTX for chips to come. The driver's call that loads a module takes either. Users pay no
 // compilation at the first call, and Halide's cap of 64 registers for compiled PTX is gone.
 //
-// OpenCL code stays text, packed (pack_text.h) where the runtime that it is for unpacks it.
+// OpenCL code stays text. Both are packed (pack.h) where the runtime that they are for unpacks
+// them.
 
 #include <string>
 
@@ -21,8 +22,9 @@ struct CudaTools {
 };
 
 // Returns the module with its device code replaced, and adds ptxas' figures to `kernels`. Without
-// the tools it warns on stderr and leaves the PTX. `pack`: OpenCL programs too. Intermediate files
-// go to `folder`. A budget of registers is what ptxas may use: it spills what it cannot place.
+// the tools it warns on stderr and leaves the PTX. `pack`: for a runtime that unpacks. Intermediate
+// files go to `folder`. A budget of registers is what ptxas may use: it spills what it cannot
+// place.
 Halide::Module embed_device_code(const Halide::Module &module, const CudaTools &tools, bool pack,
                                  const std::string &folder, const Budget &budget,
                                  std::vector<Resources> &kernels);

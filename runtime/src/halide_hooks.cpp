@@ -13,7 +13,7 @@
 #include "memory/halide_memory.h"
 #include "memory/pool.h"
 #include "opencl_backend.h"
-#include "packed_text.h"
+#include "packed.h"
 #include "worker_pool.h"
 
 namespace hk::detail {
@@ -87,6 +87,21 @@ int launch_with_opt_in(void *function, unsigned grid_x, unsigned grid_y, unsigne
     return refuse(error.what());
 }
 
+using LoadModule = int (*)(void **module, const void *image, unsigned count, int *options,
+                           void **values);
+
+// The compiler packs modules; others go on as they are.
+int load_module(void **module, const void *image, unsigned count, int *options, void **values) try {
+    static const auto load = reinterpret_cast<LoadModule>(cuda_symbol("cuModuleLoadDataEx"));
+    const auto *data = static_cast<const char *>(image);
+    if (!is_packed(data)) return load(module, image, count, options, values);
+    const std::optional<std::string> code = unpack(data);
+    return code ? load(module, code->data(), count, options, values)
+                : 200;  // CUDA_ERROR_INVALID_IMAGE
+} catch (const std::bad_alloc &) {
+    return 2;  // CUDA_ERROR_OUT_OF_MEMORY
+}
+
 // What a hook throws can't pass through Halide's code.
 int refuse_context(void *user_context, const std::exception &error) {
     halide_error(user_context, error.what());
@@ -104,10 +119,10 @@ void *create_program(void *context, unsigned count, const char **texts, const si
                      int *status) try {
     static const auto create =
         reinterpret_cast<CreateProgram>(opencl_symbol("clCreateProgramWithSource"));
-    if (count != 1 || lengths || !is_packed_text(texts[0])) {
+    if (count != 1 || lengths || !is_packed(texts[0])) {
         return create(context, count, texts, lengths, status);
     }
-    const std::optional<std::string> text = unpack_text(texts[0]);
+    const std::optional<std::string> text = unpack(texts[0]);
     if (!text) {
         *status = -42;  // CL_INVALID_BINARY
         return nullptr;
@@ -169,6 +184,9 @@ void *halide_cuda_get_symbol(void *, const char *name) {
     if (void *ours = symbol ? cuda_memory_function(name) : nullptr) return ours;
     if (symbol && std::strcmp(name, "cuLaunchKernel") == 0) {
         return reinterpret_cast<void *>(&launch_with_opt_in);
+    }
+    if (symbol && std::strcmp(name, "cuModuleLoadDataEx") == 0) {
+        return reinterpret_cast<void *>(&load_module);
     }
     return symbol;
 }
