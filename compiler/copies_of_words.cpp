@@ -14,7 +14,7 @@ namespace hk::compiler {
 
 namespace {
 
-constexpr int kWords = 4, kWordBytes = 4;  // of a copy of a vector; of a word
+constexpr int kWords = 4, kPair = 2, kWordBytes = 4;  // of a copy of a vector, or half; of a word
 
 [[noreturn]] void reject(const std::string &loop, const std::string &what) {
     throw CompileError("stages of " + loop + ": " + what + "\n");
@@ -88,10 +88,12 @@ private:
         const Type type = op->value.type();
         const std::optional<Source> from = source(op->value);
         const bool is_word = type == Float(32);
-        if (!from || (!is_word && (!vector || type != UInt(32, kWords))) ||
+        const bool is_vector = type == UInt(32, kWords) || type == UInt(32, kPair);
+        if (!from || (!is_word && (!vector || !is_vector)) ||
             (!memory.empty() && memory != op->name)) {
             std::ostringstream message;
-            message << "this is no copy of 16 bytes, or one word, to one memory: " << Stmt(op);
+            message << "this is no copy of 16 bytes, or 8, or one word, to one memory: "
+                    << Stmt(op);
             reject(loop_, message.str());
         }
         memory = op->name;
@@ -103,7 +105,7 @@ private:
             return copy(
                 to, value,
                 select(is_word ? one_comparison(condition) : condition, all, make_zero(UInt(32))));
-        if (is_word) reject(loop_, "words that are not copied are other than zeros");
+        if (type.lanes() != kWords) reject(loop_, "words that are not copied are other than zeros");
         // The unit fills with zeros alone. Others are stored, to be there when the stage is.
         return IfThenElse::make(condition, copy(to, value, all),
                                 call_instruction("hk_st_shared", {address(to), otherwise}));
@@ -137,7 +139,7 @@ private:
 
     Expr address(const Expr &to) const { return cast<uint32_t>(to * kWordBytes + place_); }
 
-    // Of 16 bytes or of 4, of which the first are loaded, the others zeros.
+    // Of 16, 8 or 4 bytes, of which the first are loaded, the others zeros.
     Stmt copy(const Expr &to, const Expr &value, const Expr &bytes) const {
         const Load *load = value.as<Load>();
         const int count = load->type.lanes();
@@ -149,9 +151,8 @@ private:
         for (int i = 0; i < count; i++)
             arguments.push_back(count == 1 ? all : Shuffle::make_extract_element(all, i));
         arguments.push_back(bytes);
-        return LetStmt::make(
-            words, loaded,
-            call_instruction(count == 1 ? "hk_cp_async_word" : "hk_cp_async_copy", arguments));
+        const char *const copies[] = {"hk_cp_async_word", "hk_cp_async_pair", "hk_cp_async_copy"};
+        return LetStmt::make(words, loaded, call_instruction(copies[count / 2], arguments));
     }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 // Copies to shared memory that the threads of a CUDA kernel begin, and do not wait for
-// (compiler/async_copies.h): of vectors of four words, or of words of f32.
+// (compiler/async_copies.h): of vectors of four words or two, or of words of
+// f32.
 
 #include <string>
 

@@ -51,6 +51,7 @@ constexpr Function kFunctions[] = {
     {"hk_cvt_bf16x2", Function::Kind::round, 2, "cvt.rn.bf16x2.f32"},
     {"hk_st_shared", Function::Kind::store, 2, "st.shared.v4.b32"},
     {"hk_cp_async_copy", Function::Kind::copy, 6, "cp.async.cg.shared.global"},
+    {"hk_cp_async_pair", Function::Kind::copy, 4, "cp.async.ca.shared.global"},
     {"hk_cp_async_word", Function::Kind::copy, 3, "cp.async.ca.shared.global"},
     {"hk_cp_async_commit", Function::Kind::commit, 0, "cp.async.commit_group"},
     {"hk_cp_async_wait", Function::Kind::wait, 0, "cp.async.wait_group"},

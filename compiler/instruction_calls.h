@@ -9,6 +9,7 @@
 //    result I, or of one, at the sum
 //  - hk_cp_async_copy(to, word 0 … word 3, bytes): cp.async of 16 bytes, of which so many are
 //    read, from where the words are loaded
+//  - hk_cp_async_pair(to, word 0, word 1, bytes): the same of 8 bytes
 //  - hk_cp_async_word(to, word, bytes): the same of 4 bytes
 //  - hk_cp_async_commit(), hk_cp_async_wait_N(): cp.async.commit_group, cp.async.wait_group N
 //

@@ -13,6 +13,11 @@ namespace {
 
 constexpr int kWordBytes = 4, kWords = kVectorBytes / kWordBytes;
 
+// A vector of words, or half of one.
+bool is_vector(const Type &type) {
+    return type == UInt(32, kWords) || type == UInt(32, kWords / 2);
+}
+
 // A place, in units of so many bytes.
 Expr swizzled(const Expr &place, const Tile &tile, int unit) {
     int shift = tile.shift;
@@ -20,7 +25,7 @@ Expr swizzled(const Expr &place, const Tile &tile, int unit) {
     return place ^ (((place >> shift) & tile.mask) * (kVectorBytes / unit));
 }
 
-// Copies to a tile, by whole vectors.
+// Copies to a tile, by vectors or halves of them.
 class SwizzleStores : public IRMutator {
 public:
     std::set<int64_t> copied;  // starts of tiles
@@ -58,7 +63,8 @@ private:
             if (type.bits() > 16 || !begins(tile, memory, index, type.bytes())) continue;
             std::ostringstream message;
             message << "tensor cores: a tile of " << memory
-                    << " is copied, or read, by other than vectors of 16 bytes: " << index << "\n";
+                    << " is copied, or read, by other than vectors of 16 bytes, or 8: " << index
+                    << "\n";
             throw CompileError(message.str());
         }
     }
@@ -69,7 +75,7 @@ private:
 
     Stmt visit(const Store *op) override {
         const Ramp *ramp = op->index.as<Ramp>();
-        if (!ramp || op->value.type() != UInt(32, kWords)) {
+        if (!ramp || !is_vector(op->value.type())) {
             refuse(op->name, op->value.type(), op->index);
             return IRMutator::visit(op);
         }
@@ -77,7 +83,7 @@ private:
             if (!begins(tile, op->name, op->index, kWordBytes)) continue;
             copied.insert(tile.start);
             const Expr base = swizzled(ramp->base, tile, kWordBytes);
-            return Store::make(op->name, op->value, Ramp::make(base, 1, kWords), op->param,
+            return Store::make(op->name, op->value, Ramp::make(base, 1, ramp->lanes), op->param,
                                op->predicate, op->alignment);
         }
         return IRMutator::visit(op);

@@ -13,7 +13,9 @@ namespace hk::compiler {
 
 namespace {
 
-constexpr int kBits = 128, kWords = 4;
+constexpr int kBits = 128, kWordBits = 32;
+
+int words_in(const Type &vector) { return vector.bits() * vector.lanes() / kWordBits; }
 
 class WidenVectors : public IRMutator {
     using IRMutator::visit;
@@ -46,15 +48,18 @@ class WidenVectors : public IRMutator {
         return result;
     }
 
-    // The place of a vector in words; undefined where it is none of four of them.
+    // The place of a vector in words; undefined where it is none of four of them, or of two that
+    // are copied in stages.
     Expr words_at(Type type, const Expr &index, const Parameter &buffer,
                   const ModulusRemainder &alignment) const {
         const Ramp *ramp = index.as<Ramp>();
+        const int bits = type.bits() * type.lanes(), words = words_in(type);
         // What a kernel allocates begins at more.
-        if (buffer.defined() && buffer.host_alignment() < 4 * kWords) return Expr();
+        if (buffer.defined() && buffer.host_alignment() * 8 < bits) return Expr();
+        const bool half = products_ && staged_ && type.bits() == 16 && bits == kBits / 2;
         const bool wide = type.bits() == 16 || (products_ && type.bits() == 8) ||
                           ((products_ || staged_) && type.element_of() == Float(32));
-        if (!in_device_ || !wide || type.bits() * type.lanes() != kBits || !ramp ||
+        if (!in_device_ || !wide || (bits != kBits && !half) || !ramp ||
             !is_const_one(ramp->stride))
             return Expr();
         const ModulusRemainder known = modulus_remainder(ramp->base, lets_);
@@ -63,7 +68,7 @@ class WidenVectors : public IRMutator {
             return at.modulus % lanes == 0 && at.remainder % lanes == 0;
         };
         if (!whole(alignment) && !whole(known)) return Expr();
-        return Ramp::make(simplify(ramp->base / (lanes / kWords)), 1, kWords);
+        return Ramp::make(simplify(ramp->base / (lanes / words)), 1, words);
     }
 
     static bool always(const Expr &predicate) { return is_const_one(predicate); }
@@ -80,7 +85,8 @@ class WidenVectors : public IRMutator {
     }
 
     Expr words_of(const Expr &vector) {
-        const Type words = UInt(32, kWords);
+        const int count = words_in(vector.type());
+        const Type words = UInt(kWordBits, count);
         const Select *choice = vector.as<Select>();
         if (const Expr first = choice ? first_lanes(choice->condition) : Expr();
             staged_ && first.defined() && is_const_zero(choice->false_value))
@@ -90,14 +96,14 @@ class WidenVectors : public IRMutator {
                 Call::PureExtern);
         if (choice)
             if (const Broadcast *all = choice->condition.as<Broadcast>())
-                return Select::make(Broadcast::make(all->value, kWords),
+                return Select::make(Broadcast::make(all->value, count),
                                     words_of(choice->true_value), words_of(choice->false_value));
         if (const Reinterpret *of = vector.as<Reinterpret>(); of && of->value.type() == words)
             return of->value;
         if (is_const_zero(vector)) return make_zero(words);
         if (const Broadcast *all = vector.as<Broadcast>(); all && all->type == UInt(8, kBits / 8))
             return Broadcast::make(cast<uint32_t>(all->value) * make_const(UInt(32), 0x01010101),
-                                   kWords);
+                                   count);
         return Reinterpret::make(words, vector);
     }
 
@@ -105,17 +111,19 @@ class WidenVectors : public IRMutator {
         const Expr at = words_at(op->type, op->index, op->param, op->alignment);
         if (!at.defined() || !always(op->predicate) || registers_.count(op->name))
             return IRMutator::visit(op);
-        return Reinterpret::make(op->type,
-                                 Load::make(UInt(32, kWords), op->name, at, op->image, op->param,
-                                            const_true(kWords), ModulusRemainder(kWords, 0)));
+        const int words = words_in(op->type);
+        return Reinterpret::make(
+            op->type, Load::make(UInt(kWordBits, words), op->name, at, op->image, op->param,
+                                 const_true(words), ModulusRemainder(words, 0)));
     }
 
     Stmt visit(const Store *op) override {
         const Expr at = words_at(op->value.type(), op->index, op->param, op->alignment);
         if (!at.defined() || !always(op->predicate) || registers_.count(op->name))
             return IRMutator::visit(op);
-        return Store::make(op->name, words_of(mutate(op->value)), at, op->param, const_true(kWords),
-                           ModulusRemainder(kWords, 0));
+        const int words = words_in(op->value.type());
+        return Store::make(op->name, words_of(mutate(op->value)), at, op->param, const_true(words),
+                           ModulusRemainder(words, 0));
     }
 };
 

@@ -108,14 +108,24 @@ protected:
 
     // Whole vectors of channels, innermost, each at a multiple of its size.
     template<typename Buffer>
-    void constrain_vectors(Buffer &buffer) const {
-        constexpr int bytes = 16;
+    void constrain_vectors(Buffer &buffer, int bytes = 16) const {
         const Halide::Type element = buffer.type();
         const int elements = bytes / element.bytes();
         buffer.set_host_alignment(bytes);
         buffer.dim(0).set_extent(buffer.dim(0).extent() / elements * elements);
         for (int d = 1; d < 5; d++)
             buffer.dim(d).set_stride(buffer.dim(d).stride() / elements * elements);
+    }
+
+    // Images in rows are read in whole vectors of so many pixels.
+    template<typename Buffer>
+    void constrain_rows(Buffer &image, int vector) const {
+        if (!pointwise() || fix_stride_x.value() != 1 || fix_stride_y.value() != 1 ||
+            Conv2dLayout(layout).nhwc())
+            throw Halide::CompileError(
+                "algorithm products_of_rows is for layout nchw, and unpadded 1x1 filters with "
+                "strides of 1");
+        constrain_vectors(image, vector * image.type().bytes());
     }
 
     // Of rows that read a packed filter (generators/conv2d/conv2d_filter.h): in pairs of channels,

@@ -198,8 +198,8 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # whose warps have 64 by 64 sums have fewer instructions and are slower: two blocks a multiprocessor, not four.
 # Sums in parts have 128 by 64, too, in nchw 64 by 64. matrices_windows: first layers, and nhwc's channels that are no whole
 # vectors (generators/conv2d/channels_last.h).
-# products of nchw read the input as it is. For matrices input and filter are copied first, channels next to each other, and
-# the main loop is nhwc's: on an H100, by its model, the copy of the input is bound by memory, 1.9 to 7.7 us of ResNet-50's
+# products of nchw read the input as it is; so do rows and rows_4 of 1x1 filters, in vectors of 8 and 4 pixels. For other
+# matrices input and filter are copied first, channels next to each other, and the main loop is nhwc's: on an H100, by its model, the copy of the input is bound by memory, 1.9 to 7.7 us of ResNet-50's
 # layers at batch 32 (explain conv2d --type bf16 --layout nchw --input 32x64x56x56 --weight 64x64x3x3 --padding 1 --count,
 # and the like).
 #        row                    algorithm        schedule          types         layouts    knobs                                                              budget                                                         where
@@ -219,6 +219,8 @@ row(cuda matrices               products         matrices          f16,bf16     
 row(cuda matrices_1x1           products         matrices          f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.35    line_of_vectors few_tf32_steps 1x1 out_h<=1)
 row(cuda matrices               products         matrices          f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.0,fma:0.35  line_of_vectors few_tf32_steps)
 row(cuda matrices_parts         products_in_parts matrices         f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:2.35,fma:0.15   copied_vectors few_steps few_tiles)
+row(cuda rows                   products_of_rows matrices          f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.4,fma:0.3   copied_vectors few_steps 1x1 rows_of_vectors)
+row(cuda rows_4                 products_of_rows matrices          f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2,vector:4                  shared:49152,registers:160,conflicts:1.0,sectors:1.6,fma:0.25  copied_vectors few_steps 1x1 rows_of_half_vectors)
 row(cuda matrices               products_apart   matrices          f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.55,fma:0.35   copied_vectors few_steps)
 row(cuda matrices               products_apart   matrices          f32           nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.6,fma:0.2   copied_vectors few_tf32_steps)
 row(cuda matrices_windows       products_of_windows matrices      f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:2.45,fma:0.2  windows_to_vectors few_window_steps)

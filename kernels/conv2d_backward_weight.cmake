@@ -120,7 +120,8 @@ row(cpu  narrow               tiles      register_tiles  f32           nhwc     
 row(cpu  any                  tiles      register_tiles  f32,f16,bf16  nhwc       -)
 
 # GPU. matrices: tensor cores, by tiles of k and of elements of a filter, e. Of nchw both images are copied first,
-# channels next to each other; rows and products_1x1, of 1x1 filters, read them as they are, where no word has a tap to find.
+# channels next to each other; half_rows read the output's gradient as it is, in vectors of 4 pixels, and rows, rows_4 and
+# products_1x1, of 1x1 filters, both, where no word has a tap to find.
 #        row              algorithm                    schedule types     layouts knobs                                           budget                                                         where
 row(cuda matrices_32      products_in_parts            matrices f16,bf16  nhwc    tile_k:32,warps_k:1                             shared:40960,registers:168,conflicts:1.0,sectors:1.0           line_of_vectors filters_per_group<=32)
 row(cuda matrices_1x1     products_in_parts            matrices f16,bf16  nhwc    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.1,fma:0.45  line_of_vectors 1x1 stride_1 batch<=1 out_h<=1)
@@ -128,11 +129,15 @@ row(cuda matrices_64      products_in_parts            matrices f16,bf16  nhwc  
 row(cuda matrices         products_in_parts            matrices f16,bf16  nhwc    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.05          line_of_vectors)
 row(cuda rows_64          products_of_rows_in_parts    matrices f16,bf16  nchw    tile_k:64,warps_k:1                             shared:49152,registers:232,conflicts:1.0,sectors:1.1,fma:0.35 copied_vectors 1x1 rows_of_vectors filters_per_group<=64)
 row(cuda rows             products_of_rows_in_parts    matrices f16,bf16  nchw    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.1           copied_vectors 1x1 rows_of_vectors)
+row(cuda rows_4           products_of_rows_in_parts    matrices f16,bf16  nchw    tile_k:128,tile_e:128,vector:4                  shared:65536,registers:232,conflicts:1.0,sectors:1.2           copied_vectors 1x1 rows_of_half_vectors)
 row(cuda matrices_32      products_in_parts            matrices f16,bf16  nchw    tile_k:32,warps_k:1                             shared:40960,registers:168,conflicts:1.0,sectors:2.25,fma:0.4  copied_vectors filters_per_group<=32)
 row(cuda matrices_1x1     products_in_parts            matrices f16,bf16  nchw    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.2           copied_vectors 1x1 stride_1)
+row(cuda half_rows_64     products_in_parts            matrices f16,bf16  nchw    tile_k:64,warps_k:1,vector:4                    shared:49152,registers:232,conflicts:1.0,sectors:1.2,fma:0.35  copied_vectors gradient_rows filters_per_group<=64)
+row(cuda half_rows        products_in_parts            matrices f16,bf16  nchw    tile_k:128,tile_e:128,vector:4                  shared:65536,registers:232,conflicts:1.0,sectors:1.55          copied_vectors gradient_rows)
 row(cuda matrices_64      products_in_parts            matrices f16,bf16  nchw    tile_k:64,warps_k:1                             shared:49152,registers:232,conflicts:1.0,sectors:1.15,fma:0.35 copied_vectors filters_per_group<=64)
 row(cuda matrices         products_in_parts            matrices f16,bf16  nchw    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.55          copied_vectors)
 row(cuda matrices_windows products_of_windows_in_parts matrices f16,bf16  nhwc    tile_k:64,tile_e:128,warps_k:1,warps_e:4        shared:49152,registers:128,conflicts:1.0,sectors:2.05          windows_to_vectors)
+row(cuda half_rows_windows products_of_windows_in_parts matrices f16,bf16 nchw    tile_k:64,tile_e:128,warps_k:1,warps_e:4,vector:4 shared:49152,registers:136,conflicts:1.0,sectors:2.0          windows_to_rows gradient_rows)
 row(cuda matrices_windows products_of_windows_in_parts matrices f16,bf16  nchw    tile_k:64,tile_e:128,warps_k:1,warps_e:4        shared:49152,registers:136,conflicts:1.0,sectors:2.0           windows_to_rows)
 
 # f32 whose products may be of operands cut off to TF32: slices are twice as large.
@@ -152,11 +157,11 @@ row(cuda products_windows products_of_windows_in_parts outer_products f32 nchw  
 
 # Depthwise: a thread has the sums of all taps of two groups, of a row. Of nchw groups become neighbours in shared memory.
 #        row              algorithm          schedule          types         layouts knobs   budget                                                 where
-row(cuda depthwise3x3_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    -       shared:12800,registers:120,conflicts:1.0,sectors:1.15,fma:0.2  aligned_images=1 groups%8=0 depthwise 3x3 stride_1)
-row(cuda depthwise3x3_s2  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    rows:4  shared:19584,registers:160,conflicts:1.0,sectors:1.05          aligned_images=1 groups%8=0 depthwise 3x3 stride_2)
-row(cuda depthwise5x5_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    -       shared:25600,registers:168,conflicts:1.0,sectors:2.7,fma:0.35  aligned_images=1 groups%8=0 depthwise 5x5 stride_1)
-row(cuda depthwise5x5_s2  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    rows:4  shared:26752,registers:200,conflicts:1.0,sectors:1.75,fma:0.2  aligned_images=1 groups%8=0 depthwise 5x5 stride_2)
-row(cuda depthwise7x7_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    rows:4  shared:25088,registers:224,conflicts:1.0,sectors:2.3,fma:0.45  aligned_images=1 groups%8=0 depthwise 7x7 stride_1)
+row(cuda depthwise3x3_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    -       shared:12800,registers:120,conflicts:1.0,sectors:1.15,fma:0.2  image_alignment>=16 groups%8=0 depthwise 3x3 stride_1)
+row(cuda depthwise3x3_s2  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    rows:4  shared:19584,registers:160,conflicts:1.0,sectors:1.05          image_alignment>=16 groups%8=0 depthwise 3x3 stride_2)
+row(cuda depthwise5x5_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    -       shared:25600,registers:168,conflicts:1.0,sectors:2.7,fma:0.35  image_alignment>=16 groups%8=0 depthwise 5x5 stride_1)
+row(cuda depthwise5x5_s2  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    rows:4  shared:26752,registers:200,conflicts:1.0,sectors:1.75,fma:0.2  image_alignment>=16 groups%8=0 depthwise 5x5 stride_2)
+row(cuda depthwise7x7_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    rows:4  shared:25088,registers:224,conflicts:1.0,sectors:2.3,fma:0.45  image_alignment>=16 groups%8=0 depthwise 7x7 stride_1)
 row(cuda depthwise3x3_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nchw    -       shared:13600,registers:96,conflicts:1.25,sectors:5.05,fma:0.2  depthwise 3x3 stride_1)
 row(cuda depthwise3x3_s2  depthwise_row_sums taps_in_registers f32,f16,bf16  nchw    rows:4  shared:20808,registers:112,conflicts:1.35,sectors:3.2          depthwise 3x3 stride_2)
 row(cuda depthwise5x5_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nchw    -       shared:25600,registers:136,conflicts:1.15,sectors:5.1,fma:0.4  depthwise 5x5 stride_1)

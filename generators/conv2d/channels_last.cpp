@@ -30,8 +30,8 @@ void copy_channels_last(const Func &image, const ImageSize &size, bool filled, F
     const Expr column = unsafe_promise_clamped(pixel - row * size.width, 0, size.width - 1);
     const Expr line = unsafe_promise_clamped(row - of * size.height, 0, size.height - 1);
     const Expr channel = min(c, size.channels - 1);
-    const Expr value =
-        image(channel, g, column, line, unsafe_promise_clamped(of, 0, size.batch - 1));
+    const Expr value = image(channel, g, column * size.step_x, line * size.step_y,
+                             unsafe_promise_clamped(of, 0, size.batch - 1));
     tile = Func("turned");
     tile(c, x, g) = filled ? select(c < size.channels, value, cast(value.type(), 0)) : value;
     to = Func("channels_last");
@@ -83,8 +83,8 @@ Expr read_windows(Conv2dGeometry &op, Func &input, Func &weight, const Expr &out
 }
 
 void read_channels_last(Conv2dGeometry &op, Func &input, Func &weight, Conv2dSliced &stages) {
-    copy_channels_last(input, {op.channels, op.width, op.height, op.batch}, true, stages.turned,
-                       stages.channels_last);
+    copy_channels_last(input, take_met_pixels(op, op.columns.value, op.rows.value), true,
+                       stages.turned, stages.channels_last);
     const Expr width = op.pointwise ? pixels_of_images(op) : op.width;
     const Expr height = op.pointwise ? Expr(1) : op.height;
     stages.input_pixels = op.width * op.height * op.batch;

@@ -9,7 +9,25 @@ namespace hk::generators {
 
 struct ImageSize {
     Halide::Expr channels, width, height, batch;
+    Halide::Expr step_x = 1, step_y = 1;  // from a pixel to the next
 };
+
+// The pixels that filters of one column, or row, meet without padding: every so many. `op` takes
+// them for the image, with strides of 1. Of others all pixels.
+template<typename Geometry>
+ImageSize take_met_pixels(Geometry &op, const Halide::Expr &columns, const Halide::Expr &rows) {
+    const auto take = [](const Halide::Expr &kernel, const Halide::Expr &padding,
+                         const Halide::Expr &outputs, Halide::Expr &stride, Halide::Expr &size) {
+        const Halide::Expr alone = kernel == 1 && padding == 0 && (outputs - 1) * stride < size;
+        const Halide::Expr step = select(alone, stride, 1);
+        size = select(alone, outputs, size);
+        stride = select(alone, 1, stride);
+        return step;
+    };
+    const Halide::Expr step_x = take(op.kernel_w, op.padding_left, columns, op.stride_x, op.width);
+    const Halide::Expr step_y = take(op.kernel_h, op.padding_top, rows, op.stride_y, op.height);
+    return {op.channels, op.width, op.height, op.batch, step_x, step_y};
+}
 
 // to(c, pixel, g), pixels of all images one after the other; `tile` is the same, on its way.
 void copy_channels_last(const Halide::Func &image, const ImageSize &size, bool filled,

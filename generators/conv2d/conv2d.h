@@ -109,7 +109,7 @@ struct Conv2dSliced {
     // line is (set * 4 + quarter) * lanes + lane.
     int lanes = 0;
     Halide::Var quarter{"quarter"}, lane{"lane"}, set{"set"};
-    bool in_vectors_of_rows = false;  // what is staged of them
+    int row_vector = 0;  // pixels, of which vectors are staged; 0: channels of a pixel are
     // Of products of conv2d itself: x is the pixels of all images, y and n are 0.
     bool line = false;
     // Of products of windows: the copy, instead of those.
@@ -155,9 +155,9 @@ struct ProductForm {
     // a word at a time, neighbouring pixels by so many neighbouring threads, and four of each such
     // threads' pixels are next to each other where they are staged.
     int lanes = 0;
-    // The same of 1x1 filters without padding, of strides of 1, in vectors of 16 bytes: rows are
-    // whole ones, and pixels are next to each other where they are staged.
-    bool rows = false;
+    // The same of 1x1 filters without padding, of strides of 1, in vectors of so many pixels: rows
+    // are whole ones, and pixels are next to each other where they are staged. 0: not so.
+    int rows = 0;
     // Any number of channels, of images of either layout: what a row of a window meets is one tap
     // of a copy (generators/conv2d/channels_last.h). Dilations along rows are 1.
     bool windows = false;

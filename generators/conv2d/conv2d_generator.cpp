@@ -120,12 +120,28 @@ private:
         else if (planes())
             build_planes(op, context);
         else
-            refuse_algorithm(
-                {"packed", "packed_columns", "packed_panels", "slices", "slices_of_line",
-                 "slices_of_taps", "slices_of_windows", "grouped", "sliced", "products",
-                 "products_apart", "products_in_parts", "products_of_windows", "sliced_blocks",
-                 "dot", "depthwise", "depthwise_rows", "depthwise_tiles", "depthwise_transposed",
-                 "depthwise_planes", "winograd"});
+            refuse_algorithm({"packed",
+                              "packed_columns",
+                              "packed_panels",
+                              "slices",
+                              "slices_of_line",
+                              "slices_of_taps",
+                              "slices_of_windows",
+                              "grouped",
+                              "sliced",
+                              "products",
+                              "products_apart",
+                              "products_in_parts",
+                              "products_of_rows",
+                              "products_of_windows",
+                              "sliced_blocks",
+                              "dot",
+                              "depthwise",
+                              "depthwise_rows",
+                              "depthwise_tiles",
+                              "depthwise_transposed",
+                              "depthwise_planes",
+                              "winograd"});
     }
 
     SliceSource slice_source() const {
@@ -217,12 +233,15 @@ private:
         const Conv2dOperands op = operands();
         Conv2dContext context{sizes()};
         const bool windows = products_of_windows();
+        const int rows = products_of_rows() ? hk::schedules::product_row_vector(context) : 0;
+        if (rows > 0) constrain_rows(input, rows);
         Conv2dSliced stages =
             conv2d_products(op, {.apart = products_apart(),
                                  .parts = parts(),
                                  .slices = slices(),
                                  .order = Conv2dLayout(layout),
                                  .lanes = windows ? 0 : hk::schedules::product_lanes(context),
+                                 .rows = rows,
                                  .windows = windows});
         if (!products_apart()) {
             build(stages, hk::schedules::product_schedules, context);

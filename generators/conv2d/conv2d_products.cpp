@@ -113,8 +113,8 @@ void read_rows(const Conv2dOperands &op, int vector, Conv2dSliced &stages) {
 
 // What a sum's terms read, and the copies that are made of the operands for it.
 void read_input(Conv2dOperands &op, const ProductForm &form, int vector, Conv2dSliced &stages) {
-    if (form.rows) {
-        read_rows(op, vector, stages);
+    if (form.rows > 0) {
+        read_rows(op, form.rows, stages);
         copy_filter(op, op.weight, stages);
         return;
     }
@@ -166,7 +166,7 @@ Conv2dSliced conv2d_product_sums(Conv2dOperands &op, const ProductForm &form) {
     Conv2dSliced stages;
     stages.in_rows = !form.order.nhwc();
     stages.lanes = form.lanes;
-    stages.in_vectors_of_rows = form.rows;
+    stages.row_vector = form.rows;
     read_input(op, form, vector, stages);
     Func weight = op.weight;
     const bool across = form.stages_across(op.type);

@@ -151,16 +151,6 @@ private:
         filters.set_extent(filters.extent() / vector * vector);
     }
 
-    // Whole vectors of pixels are read.
-    void constrain_rows() {
-        if (!pointwise() || fix_stride_x.value() != 1 || fix_stride_y.value() != 1 ||
-            Conv2dLayout(layout).nhwc())
-            throw CompileError(
-                "algorithm products_of_rows is for layout nchw, and unpadded 1x1 filters with "
-                "strides of 1");
-        constrain_vectors(output_gradient);
-    }
-
     // The filter's taps as memory has them, so that places of vectors are known to be multiples of
     // their size, and over the image from the last one to the first.
     static void count_taps_back(Conv2dOperands &forward) {
@@ -176,8 +166,9 @@ private:
 
     Conv2dSliced products_of(Conv2dOperands &forward, const sc::Conv2dContext &context) {
         const Conv2dLayout order(layout);
-        if (products_of_rows())
-            constrain_rows();
+        const int rows = products_of_rows() ? sc::product_row_vector(context) : 0;
+        if (rows > 0)
+            constrain_rows(output_gradient, rows);
         else if (order.nhwc())
             constrain_products();
         else if (algorithm.value() == "products")
@@ -190,7 +181,7 @@ private:
                                   .slices = slices(),
                                   .order = order,
                                   .lanes = sc::product_lanes(context),
-                                  .rows = products_of_rows()};
+                                  .rows = rows};
         if (form.stages_across(forward.type)) count_taps_back(forward);
         Conv2dSliced stages = conv2d_products(forward, form);
         if (!products_apart() && order.nhwc()) constrain_vectors(input_gradient);

@@ -122,7 +122,6 @@ private:
     }
 
     void build_products(Conv2dBackwardWeightOperands op, sc::Conv2dBackwardWeightContext context) {
-        if (products_of_rows()) constrain_rows();
         if (!Conv2dLayout(layout).nhwc()) {
             build_products_of_rows(op, context);
             return;
@@ -145,17 +144,22 @@ private:
               sc::conv2d_backward_weight_products_schedules, context);
     }
 
-    // Of 16 bits an element whole vectors of pixels are read.
-    void constrain_rows() {
-        if (!pointwise() || Conv2dLayout(layout).nhwc())
+    // Of images in rows, of the output's gradient or both, vectors are read; one by one pixels are
+    // of any stride.
+    int constrain_images_in_rows(const sc::Conv2dBackwardWeightContext &context) {
+        if (products_of_rows() && (!pointwise() || Conv2dLayout(layout).nhwc()))
             throw CompileError("algorithm " + algorithm.value() +
                                " is for unpadded 1x1 filters, in layout nchw");
-        if (type.value().bytes() == 4) return;
-        for (auto *operand : {&output_gradient, &input}) constrain_vectors(*operand);
+        const int vector = sc::backward_weight_row_vector(context, products_of_rows());
+        if (vector <= 1) return vector;
+        if (products_of_rows()) constrain_rows(input, vector);
+        constrain_vectors(output_gradient, vector * type.value().bytes());
+        return vector;
     }
 
     void build_products_of_rows(Conv2dBackwardWeightOperands op,
                                 const sc::Conv2dBackwardWeightContext &context) {
+        const int vector = constrain_images_in_rows(context);
         op.groups = weight_gradient.dim(4).extent();
         PixelLine line;
         set_line(line, op.batch, op.out_w, op.out_h);
@@ -163,8 +167,9 @@ private:
         line.slices = slices();
         set_taps(line, in_vectors(op.channels, pixel_vector(op.type)), op);
         const bool joined = pointwise() && fix_stride_x.value() == 1 && fix_stride_y.value() == 1;
-        build(products_of_rows() ? conv2d_backward_weight_products_of_rows(op, line)
-                                 : conv2d_backward_weight_products_of_copies(op, line, joined),
+        build(products_of_rows()
+                  ? conv2d_backward_weight_products_of_rows(op, line, vector)
+                  : conv2d_backward_weight_products_of_copies(op, line, joined, vector),
               sc::conv2d_backward_weight_products_schedules, context);
     }
 
@@ -172,13 +177,14 @@ private:
                                    const sc::Conv2dBackwardWeightContext &context) {
         const bool nhwc = Conv2dLayout(layout).nhwc();
         if (nhwc) constrain_vectors(output_gradient);
+        const int vector = nhwc ? 0 : constrain_images_in_rows(context);
         op.groups = weight_gradient.dim(4).extent();
         PixelLine line;
         set_line(line, input.dim(Conv2dLayout(layout).image_dims()[4]).extent(), op.out_w,
                  op.out_h);
         line.parts = parts();
         line.slices = slices();
-        build(conv2d_backward_weight_products_of_windows(op, line, nhwc),
+        build(conv2d_backward_weight_products_of_windows(op, line, nhwc, vector),
               sc::conv2d_backward_weight_products_schedules, context);
     }
 

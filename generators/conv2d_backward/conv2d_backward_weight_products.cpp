@@ -120,110 +120,145 @@ void sum_parts(Conv2dBackwardWeightProducts &stages, const PixelLine &line) {
     stages.partial(e, k, g, part) = stages.sum(e, k, g, part);
 }
 
-// All but what adds up the parts' sums.
-Conv2dBackwardWeightProducts sums_of_parts(const Conv2dBackwardWeightOperands &op,
-                                           const PixelLine &line) {
-    Conv2dBackwardWeightProducts stages;
-    stages.filters = op.filters;
-    const Expr elements = op.channels * op.kernel_w * op.kernel_h;
-    stages.elements = op.inside ? in_vectors(elements, kProductElements) : elements;
-    const Var &e = stages.e;
+// The line's pixel x, of a row that is whole vectors.
+struct PixelOfRow {
+    Expr column, row, image, on_line;
+
+    PixelOfRow(const PixelLine &line, const Expr &batch, int vector) {
+        const Expr first = x / vector * vector;
+        const Expr width = line.columns.value, height = line.rows.value;
+        const Expr of_line = quotient(first, line.columns), of = quotient(of_line, line.rows);
+        column = promised_within(first - of_line * width, width) / vector * vector + x % vector;
+        row = promised_within(of_line - of * height, height);
+        image = promised_within(of, batch);
+        on_line = within(first, width * height * batch);
+    }
+};
+
+// Zeros past the last filter and pixel.
+Func gradient_of_rows(const Conv2dBackwardWeightOperands &op, const PixelOfRow &at) {
+    Func gradient("gradient");
+    gradient(k, g, x) =
+        select(at.on_line && k < op.filters,
+               op.output_gradient(min(k, op.filters - 1), g, at.column, at.row, at.image),
+               cast(op.type, 0));
+    return gradient;
+}
+
+// The same of channels, of 1x1 filters.
+Func tap_of_rows(const Conv2dBackwardWeightOperands &op, const PixelOfRow &at, const Var &e) {
+    Func tap("tap");
+    tap(e, g, x) = select(at.on_line && e < op.channels,
+                          op.input(min(e, op.channels - 1), g, at.column * op.stride_x,
+                                   at.row * op.stride_y, at.image),
+                          cast(op.type, 0));
+    return tap;
+}
+
+Func gradient_of_line(const Conv2dBackwardWeightOperands &op) {
     const Expr pixels = op.out_w;
-    stages.gradient = Func("gradient");
-    stages.gradient(k, g, x) =
+    Func gradient("gradient");
+    gradient(k, g, x) =
         select(within(x, pixels),
                op.output_gradient(there(k, op.filters, op.type), g, clamp(x, 0, pixels - 1), 0, 0),
                cast(op.type, 0));
-    stages.tap = met(op, line, e, elements, pixels);
-    sum_parts(stages, line);
-    return stages;
+    return gradient;
 }
 
-// Of images in rows and 1x1 filters: zeros past the last filter, channel and pixel. Of 16 bits an
-// element rows are whole vectors.
-void read_rows(const Conv2dBackwardWeightOperands &op, const PixelLine &line,
-               Conv2dBackwardWeightProducts &stages) {
-    const int vector = op.type.bytes() == 4 ? 1 : pixel_vector(op.type);
-    const Expr zero = cast(op.type, 0), first = x / vector * vector;
-    const Expr row = quotient(first, line.columns), image = quotient(row, line.rows);
-    const Expr column =
-        promised_within(first - row * line.columns.value, op.out_w) / vector * vector + x % vector;
-    const Expr row_of_image = promised_within(row - image * line.rows.value, op.out_h),
-               n = promised_within(image, op.batch);
-    const Expr on_line = within(first, op.out_w * op.out_h * op.batch);
-    const Var &e = stages.e;
-    stages.gradient = Func("gradient");
-    stages.gradient(k, g, x) =
-        select(on_line && k < op.filters,
-               op.output_gradient(min(k, op.filters - 1), g, column, row_of_image, n), zero);
-    stages.tap = Func("tap");
-    stages.tap(e, g, x) = select(
-        on_line && e < op.channels,
-        op.input(min(e, op.channels - 1), g, column * op.stride_x, row_of_image * op.stride_y, n),
-        zero);
+// What is read of the output's gradient of images in rows, vectors of so many pixels or, of 0, a
+// copy. `op` then takes all pixels for one line.
+void read_gradient(Conv2dBackwardWeightOperands &op, const PixelLine &line, int vector,
+                   Conv2dBackwardWeightProducts &stages) {
+    stages.row_vector = vector;
+    if (vector > 0) {
+        stages.gradient = gradient_of_rows(op, PixelOfRow(line, op.batch, vector));
+        op.out_w = op.out_w * op.out_h * op.batch;
+        return;
+    }
+    const CopiedLine copy =
+        copy_line(op.output_gradient, {op.filters, op.out_w, op.out_h, op.batch});
+    op.filters = copy.channels;
+    op.out_w = copy.pixels;
+    stages.gradient = gradient_of_line(op);
+    stages.copied_gradient = copy;
+}
+
+// Sums of the parts, of which the gradient is there, and all but what adds them up.
+void sum_taps(const Conv2dBackwardWeightOperands &op, const PixelLine &line,
+              Conv2dBackwardWeightProducts &stages) {
+    stages.filters = op.filters;
+    const Expr elements = op.channels * op.kernel_w * op.kernel_h;
+    stages.elements = op.inside ? in_vectors(elements, kProductElements) : elements;
+    stages.tap = met(op, line, stages.e, elements, op.out_w);
+    sum_parts(stages, line);
+}
+
+// The same of all taps.
+void sum_and_add_up(const Conv2dBackwardWeightOperands &op, const PixelLine &line,
+                    Conv2dBackwardWeightProducts &stages) {
+    sum_taps(op, line, stages);
+    const Expr tap =
+        promised_within(s, op.kernel_w) + op.kernel_w * promised_within(r, op.kernel_h);
+    add_up(stages, op, there(c, op.channels, op.type) + op.channels * tap);
 }
 
 }  // namespace
 
 Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwardWeightOperands &op,
                                                              const PixelLine &line) {
-    Conv2dBackwardWeightProducts stages = sums_of_parts(op, line);
-    const Expr tap =
-        promised_within(s, op.kernel_w) + op.kernel_w * promised_within(r, op.kernel_h);
-    add_up(stages, op, there(c, op.channels, op.type) + op.channels * tap);
+    Conv2dBackwardWeightProducts stages;
+    stages.gradient = gradient_of_line(op);
+    sum_and_add_up(op, line, stages);
     return stages;
 }
 
 Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_rows(
-    const Conv2dBackwardWeightOperands &op, const PixelLine &line) {
+    const Conv2dBackwardWeightOperands &op, const PixelLine &line, int vector) {
     Conv2dBackwardWeightProducts stages;
     stages.filters = op.filters;
     stages.elements = op.channels;
+    stages.row_vector = vector;
     stages.any_channels = stages.in_rows = true;
-    read_rows(op, line, stages);
+    const PixelOfRow at(line, op.batch, vector);
+    stages.gradient = gradient_of_rows(op, at);
+    stages.tap = tap_of_rows(op, at, stages.e);
     sum_parts(stages, line);
     add_up(stages, op, min(c, op.channels - 1));
     return stages;
 }
 
 Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_copies(
-    Conv2dBackwardWeightOperands op, PixelLine line, bool pointwise) {
-    const CopiedLine gradient =
-        copy_line(op.output_gradient, {op.filters, op.out_w, op.out_h, op.batch});
-    const CopiedLine input = copy_line(op.input, {op.channels, op.width, op.height, op.batch});
-    op.filters = gradient.channels;
-    op.channels = input.channels;
-    op.out_w = gradient.pixels;
+    Conv2dBackwardWeightOperands op, PixelLine line, bool pointwise, int vector) {
+    Conv2dBackwardWeightProducts stages;
+    read_gradient(op, line, vector, stages);
+    stages.copied_input =
+        copy_line(op.input, take_met_pixels(op, line.columns.value, line.rows.value));
+    op.channels = stages.copied_input.channels;
     if (pointwise) line.columns = line.rows = {};
-    Conv2dBackwardWeightProducts stages = conv2d_backward_weight_products(op, line);
-    stages.copied_gradient = gradient;
-    stages.copied_input = input;
     stages.any_channels = true;
+    sum_and_add_up(op, line, stages);
     return stages;
 }
 
 Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_windows(
-    Conv2dBackwardWeightOperands op, PixelLine line, bool nhwc) {
-    CopiedLine gradient;
-    if (!nhwc) {
-        gradient = copy_line(op.output_gradient, {op.filters, op.out_w, op.out_h, op.batch});
-        op.filters = gradient.channels;
-        op.out_w = gradient.pixels;
-    }
+    Conv2dBackwardWeightOperands op, PixelLine line, bool nhwc, int vector) {
+    Conv2dBackwardWeightProducts stages;
+    if (nhwc)
+        stages.gradient = gradient_of_line(op);
+    else
+        read_gradient(op, line, vector, stages);
     const Conv2dBackwardWeightOperands all = op;
     op.columns = line.columns;
     op.rows = line.rows;
     op.batch = line.batch;
-    const CopiedWindows windows = copy_windows(op, op.input, cast(op.type, 0), false);
+    stages.windows = copy_windows(op, op.input, cast(op.type, 0), false);
     op.inside = true;
     line.vectors.value = op.channels / pixel_vector(op.type);
-    Conv2dBackwardWeightProducts stages = sums_of_parts(op, line);
-    add_up(stages, all,
-           min(c, all.channels - 1) + windows.channels * promised_within(s, all.kernel_w) +
-               op.channels * promised_within(r, all.kernel_h));
-    stages.copied_gradient = gradient;
-    stages.windows = windows;
     stages.any_channels = true;
+    sum_taps(op, line, stages);
+    add_up(stages, all,
+           min(c, all.channels - 1) + stages.windows.channels * promised_within(s, all.kernel_w) +
+               op.channels * promised_within(r, all.kernel_h));
     return stages;
 }
 

@@ -35,7 +35,10 @@ term(line_of_vectors vectors line=1)
 # any number of channels, and pixels wherever they are.
 term(copied_vectors channels_per_group>=16 filters_per_group>=16 inputs<=268435456 outputs<=268435456 weight_size<=268435456)
 # Or they are read as they are, in vectors of pixels of a row.
-term(rows_of_vectors stride_1 aligned_images=1 out_w%8=0)
+term(rows_of_vectors stride_1 image_alignment>=16 out_w%8=0)
+term(rows_of_half_vectors stride_1 image_alignment>=8 out_w%4=0)
+# Or the output's gradient alone is, for the filter's.
+term(gradient_rows image_alignment>=8 out_w%4=0)
 # What windows meet is copied: rows of taps of few channels, or of any number where pixels are no whole vectors. Of the
 # input less than 2^31 bytes, and of the filter, of which each element may become 16 bytes.
 term(windows dilation_x=1 filters_per_group>=16 padded_vectors<=134217727 weight_size<=67108864)

@@ -76,6 +76,21 @@ TEST(AsyncCopies, CopiesWordsOneByOne) {
     EXPECT_EQ(count(cut.ptx(), "], 4, %r"), 2 * 4 * 3) << "of rows alone";
 }
 
+// Vectors of 8 bytes, to the halves of those that matrices are read by.
+TEST(AsyncCopies, CopiesHalfVectors) {
+    for (const Type type : {Float(16), BFloat(16)}) {
+        const Product halves{.type = type, .vector = 4, .stages = 3};
+        const std::string ptx = halves.ptx();
+        EXPECT_EQ(count(ptx, "cp.async.ca.shared.global"), 6 * 2 * 3);
+        EXPECT_EQ(count(ptx, "], 8;"), 6 * 2 * 3);
+        EXPECT_EQ(count(ptx, "cp.async.cg"), 0);
+        EXPECT_EQ(count(ptx, "ld.global"), 0) << "words pass a register";
+        Product cut = halves;
+        cut.cut = true;
+        EXPECT_EQ(count(cut.ptx(), "], 8, %r"), 2 * 2 * 3) << "of rows alone";
+    }
+}
+
 TEST(AsyncCopies, WordsOutsideAreZeros) {
     try {
         Product{.type = Float(32), .loop = "terms", .vector = 1, .stages = 3, .filled = true}.ptx();

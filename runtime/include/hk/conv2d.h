@@ -81,9 +81,10 @@ struct Conv2dProblem {
     // rows.
     bool aligned = true;
     bool aligned_output = true;  // output and residual alone
-    // For gradients: output, and for the weight's the input, whose channels, or columns in nchw,
-    // are next to each other. There their rows and planes begin at multiples of 16 bytes.
-    bool aligned_images = true;
+    // Of what is read, the input or the output's gradient, or both for the weight's: bytes, 16 at
+    // most, of which their pixels and rows, in nchw their rows and planes, begin at multiples. 0
+    // where channels, in nchw columns, are not next to each other.
+    int64_t image_alignment = 16;
     // Pixels of output and residual are evenly spaced, over rows and images, too; of nchw over
     // rows.
     bool line = true;

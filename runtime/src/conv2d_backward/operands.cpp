@@ -45,7 +45,7 @@ void normalise_backward_data(Conv2dOperands &operands) {
     }
     operands.problem.aligned =
         is_aligned(operands.problem, {&operands.input, &operands.weight, &operands.output});
-    operands.problem.aligned_images = are_aligned_images(operands.problem, {&operands.output});
+    operands.problem.image_alignment = image_alignment(operands.problem, {&operands.output});
     operands.problem.line = is_line(operands.problem, {&operands.input});
     canonicalise(operands);
 }
@@ -59,8 +59,8 @@ void normalise_backward_weight(Conv2dOperands &operands) {
     operands.problem.aligned =
         is_aligned(operands.problem, {&operands.input, &operands.weight, &operands.output});
     operands.problem.aligned_output = is_aligned(operands.problem, {&operands.output});
-    operands.problem.aligned_images =
-        are_aligned_images(operands.problem, {&operands.input, &operands.output});
+    operands.problem.image_alignment =
+        image_alignment(operands.problem, {&operands.input, &operands.output});
     operands.problem.line =
         is_line(operands.problem, {&operands.output}) &&
         (operands.problem.options.layout == Layout::nhwc || has_lines_of_filters(operands));

@@ -41,9 +41,10 @@ bool has_lines(const BufferView &image) {
            (y.extent == 1 || y.stride == x.extent);
 }
 
+constexpr int64_t kVectorBytes = 16;
+
 // The first dimension's elements are next to each other.
-bool has_vectors(const BufferView &view) {
-    constexpr int64_t bytes = 16;
+bool has_vectors(const BufferView &view, int64_t bytes = kVectorBytes) {
     return begins_at_multiple(view, bytes) &&
            std::all_of(view.dims.begin() + 1, view.dims.end(), [&](const Dim &dim) {
                return dim.extent == 1 || dim.stride * size_of(view.type) % bytes == 0;
@@ -52,21 +53,22 @@ bool has_vectors(const BufferView &view) {
 
 }  // namespace
 
-bool are_aligned_images(const Conv2dProblem &problem,
+int64_t image_alignment(const Conv2dProblem &problem,
                         std::initializer_list<const BufferView *> images) {
-    if (problem.options.layout == Layout::nchw)
-        return std::ranges::all_of(images, [](const BufferView *image) {
-            return (image->dims[0].extent == 1 || image->dims[0].stride == 1) &&
-                   has_vectors(*image);
-        });
-    const auto is_one = [](const BufferView &image) {
-        const Dim &channel = image.dims[0], &group = image.dims[1];
-        BufferView pixels = image;
-        pixels.dims[1] = {1, 0};
-        return (channel.extent == 1 || channel.stride == 1) &&
-               (group.extent == 1 || group.stride == channel.extent) && has_vectors(pixels);
+    const bool nhwc = problem.options.layout == Layout::nhwc;
+    const auto alignment_of = [&](const BufferView *image) -> int64_t {
+        BufferView rows = *image;
+        const Dim &first = image->dims[0], &group = image->dims[1];
+        if (first.extent > 1 && first.stride != 1) return 0;
+        if (nhwc && group.extent > 1 && group.stride != first.extent) return 0;
+        if (nhwc) rows.dims[1] = {1, 0};
+        int64_t bytes = kVectorBytes;
+        while (!has_vectors(rows, bytes)) bytes /= 2;
+        return bytes;
     };
-    return std::ranges::all_of(images, [&](const BufferView *image) { return is_one(*image); });
+    int64_t least = kVectorBytes;
+    for (const BufferView *image : images) least = std::min(least, alignment_of(image));
+    return least;
 }
 
 bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all) {

@@ -13,9 +13,10 @@ namespace hk::detail {
 
 // Of nhwc: whether these begin at multiples of 16 bytes, as do their pixels, rows and filters.
 bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all);
-// Whether these do that with groups and channels of a group next to each other; of nchw, with
-// columns next to each other.
-bool are_aligned_images(const Conv2dProblem &problem,
+// At multiples of how many bytes, 16 at most, these begin, and their pixels and rows; of nchw, rows
+// and planes. 0 where groups and channels of a group, or columns of nchw, are not next to each
+// other.
+int64_t image_alignment(const Conv2dProblem &problem,
                         std::initializer_list<const BufferView *> images);
 
 // Whether pixels of these are evenly spaced over rows and images, of nchw over rows.

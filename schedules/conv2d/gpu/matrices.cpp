@@ -14,6 +14,10 @@ int product_lanes(const Conv2dContext &context) {
     return reads_rows ? gpu::outer_tiles(context, true).lanes_x : 0;
 }
 
+int product_row_vector(const Conv2dContext &context) {
+    return gpu::matrix_tiles(context, 1).vector;
+}
+
 namespace gpu {
 
 namespace {
@@ -148,6 +152,7 @@ MatrixTiles matrix_tiles(const Context &context, int of_lane) {
     knobs.take("warps_k", t.warps_k, powers(1, 8));
     knobs.take("warps_x", t.warps_x, powers(1, 8));
     knobs.take("stages", t.stages, steps(1, 8));
+    knobs.take("vector", t.vector, powers(4, 8));
     knobs.end();
     const int sums = t.tile_k * t.tile_x / (32 * t.warps());
     knobs.require(t.tile_k % (t.of_warp() * t.warps_k) == 0,

@@ -41,6 +41,7 @@ struct MatrixTiles {
     int tile_k = 128, tile_x = 64;
     int warps_k = 4, warps_x = 1, stages = 4;
     int lanes_k = kMatrixLanesK, lanes_x = kMatrixLanesX;  // of a warp
+    int vector = 8;             // pixels of a copy, of images that are read in rows
     int of_lane;                // neighbouring output channels of a thread
     bool units = true;          // products are the tensor cores'
     bool pixels_first = false;  // neighbouring threads are of neighbouring pixels

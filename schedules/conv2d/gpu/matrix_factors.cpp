@@ -11,7 +11,7 @@ namespace {
 
 // A thread copies several vectors of one term, whose place it finds once. Eight threads are of two
 // terms, four apart, which are in different banks (compiler/swizzle.h).
-void copy_across(Func factor, const Var &inner, int tile, const MatrixTiles &t,
+void copy_across(Func factor, const Var &inner, int tile, int vector, const MatrixTiles &t,
                  const LoopLevel &step) {
     const Var lane("lane"), k8("k8"), co("co"), ci("ci"), far("far"), t0("t0"), t1("t1"), t2("t2");
     const ProductSlice slice(factor.type());
@@ -27,7 +27,7 @@ void copy_across(Func factor, const Var &inner, int tile, const MatrixTiles &t,
     for (const Var &one : alone) factor.bound_extent(one, 1);
     std::vector<VarOrRVar> loops = {lane, k8, co, t0, t1, t2};
     loops.insert(loops.end(), alone.begin(), alone.end());
-    factor.split(inner, k8, lane, slice.vector)
+    factor.split(inner, k8, lane, vector)
         .split(k8, k8, t0, kMatrixLanesK)
         .split(c, co, ci, kMatrixLanesX)
         .split(co, co, t2, t.warps(), TailStrategy::GuardWithIf)
@@ -82,15 +82,15 @@ void stage_factors(Conv2dSliced &stages, const MatrixTiles &t, bool across) {
         (t.pixels_first ? stages.tap : stages.filter)
             .align_storage(c, slice.channels + slice.vector);
     if (across) {
-        copy_across(stages.filter, k, t.tile_k, t, step);
+        copy_across(stages.filter, k, t.tile_k, slice.vector, t, step);
     } else {
         stages.filter.reorder_storage(c, k, s, r, g);
         cooperative_copy(stages.filter, step,
                          {{c, slice.channels}, {s, 1}, {r, 1}, {k, t.tile_k}, {g, 1}}, t.threads(),
                          slice.vector, true);
     }
-    if (stages.in_vectors_of_rows) {
-        copy_across(stages.tap, x, t.tile_x, t, step);
+    if (stages.row_vector > 0) {
+        copy_across(stages.tap, x, t.tile_x, stages.row_vector, t, step);
         return;
     }
     stages.tap.reorder_storage({c, x, y, s, r, g, n});

@@ -6,7 +6,9 @@
 using namespace Halide;
 using namespace hk::generators;
 
-namespace hk::schedules::gpu {
+namespace hk::schedules {
+
+namespace gpu {
 
 namespace {
 
@@ -29,6 +31,7 @@ struct MatrixTiles {
     int warps_k = 2, warps_e = 2, stages = 4;
     int lanes_k = kLanesK, lanes_e = kLanesE;          // of a warp
     int of_lane_k = 1, of_lane_e = kMatrix / kLanesE;  // neighbours of a thread
+    int vector = 0;                                    // pixels of a copy, of images in rows
     bool units = true;                                 // products are the tensor cores'
 
     int of_lanes_e() const { return lanes_e * of_lane_e; }
@@ -42,7 +45,7 @@ struct MatrixTiles {
 MatrixTiles matrix_tiles(const Type &type, bool in_rows,
                          const Conv2dBackwardWeightContext &context) {
     MatrixTiles t;
-    if (in_rows) t.of_lane_e = kNeighbours;
+    if (in_rows) t.of_lane_e = kNeighbours, t.vector = pixel_vector(type);
     if (type.bytes() == 4) t.of_lane_k = 2;
     Knobs knobs(context.knobs);
     knobs.take("tile_k", t.tile_k, powers(32, 256));
@@ -50,6 +53,7 @@ MatrixTiles matrix_tiles(const Type &type, bool in_rows,
     knobs.take("warps_k", t.warps_k, powers(1, 8));
     knobs.take("warps_e", t.warps_e, powers(1, 8));
     knobs.take("stages", t.stages, steps(1, 8));
+    knobs.take("vector", t.vector, powers(4, 8));
     knobs.end();
     const int sums = t.tile_k * t.tile_e / (32 * t.warps());
     knobs.require(t.tile_k % (2 * kMatrix * t.warps_k) == 0, "warps_k divides tile_k / 16");
@@ -151,6 +155,7 @@ void sum_products(Conv2dBackwardWeightProducts &stages, const MatrixTiles &t,
 // else four apart, or two where elements have 32 bits.
 void copy_taps(Func tap, const Var &e, const MatrixTiles &t, const LoopLevel &step) {
     Var lane("lane"), e8("e8"), xo("xo"), xi("xi"), t0("t0"), t1("t1"), t2("t2");
+    tap.reorder_storage({e, x, g});
     tap.compute_at(step)
         .store_in(MemoryType::GPUShared)
         .bound_extent(e, t.tile_e)
@@ -175,6 +180,20 @@ void copy_taps(Func tap, const Var &e, const MatrixTiles &t, const LoopLevel &st
         .vectorize(lane)
         .gpu_threads(t0, t1, t2)
         .never_partition_all();
+}
+
+void copy_channels(Func gradient, const MatrixTiles &t, const LoopLevel &step) {
+    gradient.reorder_storage(k, x, g);
+    cooperative_copy(gradient, step, {{k, t.tile_k}, {g, 1}, {x, kProductPixels}}, t.threads(),
+                     pixel_vector(gradient.type()), true);
+}
+
+// Pixels next to each other.
+void copy_vectors_of_rows(Func rows, const Var &e, int tile, int vector, const MatrixTiles &t,
+                          const LoopLevel &step) {
+    rows.reorder_storage(x, e, g);
+    cooperative_copy(rows, step, {{x, kProductPixels}, {e, tile}, {g, 1}}, t.threads(), vector,
+                     true);
 }
 
 // Of images in rows: a thread copies words of one pixel, whose place it finds once, of four
@@ -281,22 +300,18 @@ void run_products(Conv2dBackwardWeightProducts &stages, const Conv2dBackwardWeig
 
     sum_products(stages, t, LoopLevel(partial, block));
     const LoopLevel step(stages.sum, RVar("stages_" + std::to_string(t.stages)));
-    if (stages.in_rows && t.units) {
-        stages.gradient.reorder_storage(x, k, g);
-        cooperative_copy(stages.gradient, step, {{x, kProductPixels}, {k, t.tile_k}, {g, 1}},
-                         t.threads(), pixel_vector(stages.gradient.type()), true);
-        stages.tap.reorder_storage(x, stages.e, g);
-        cooperative_copy(stages.tap, step, {{x, kProductPixels}, {stages.e, t.tile_e}, {g, 1}},
-                         t.threads(), pixel_vector(stages.tap.type()), true);
-    } else if (stages.in_rows) {
+    if (stages.in_rows && !t.units) {
         copy_rows(stages.gradient, k, t.tile_k, t, step);
         copy_rows(stages.tap, stages.e, t.tile_e, t, step);
     } else {
-        stages.gradient.reorder_storage(k, x, g);
-        cooperative_copy(stages.gradient, step, {{k, t.tile_k}, {g, 1}, {x, kProductPixels}},
-                         t.threads(), pixel_vector(stages.gradient.type()), true);
-        stages.tap.reorder_storage({stages.e, x, g});
-        copy_taps(stages.tap, stages.e, t, step);
+        if (stages.row_vector > 0)
+            copy_vectors_of_rows(stages.gradient, k, t.tile_k, stages.row_vector, t, step);
+        else
+            copy_channels(stages.gradient, t, step);
+        if (stages.in_rows)
+            copy_vectors_of_rows(stages.tap, stages.e, t.tile_e, stages.row_vector, t, step);
+        else
+            copy_taps(stages.tap, stages.e, t, step);
     }
     add_up(stages);
     for (const CopiedLine &line : {stages.copied_gradient, stages.copied_input})
@@ -338,4 +353,11 @@ void backward_weight_outer_products(Conv2dBackwardWeightProducts &stages,
     run_products(stages, context, outer_tiles(context, stages.in_rows));
 }
 
-}  // namespace hk::schedules::gpu
+}  // namespace gpu
+
+int backward_weight_row_vector(const Conv2dBackwardWeightContext &context, bool both) {
+    if (context.schedule == "outer_products") return both ? 1 : 0;
+    return gpu::matrix_tiles(BFloat(16), both, context).vector;
+}
+
+}  // namespace hk::schedules
