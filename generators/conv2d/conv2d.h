@@ -116,7 +116,9 @@ struct Conv2dSliced {
     CopiedWindows windows;
     Halide::RDom r, pixels;
     BlockedSum blocked;
-    Halide::RDom smooth;  // of products: of the sum's update by a smooth activation, else undefined
+    // Of products: of the sum's updates by the residual, a smooth activation and a linear one, in
+    // this order, else undefined. Each is one of a call, or none.
+    Halide::RDom added, smooth, linear;
     // Of products in parts: else undefined.
     Halide::Var part{"part"};
     Halide::Func partial, joined;

@@ -26,12 +26,18 @@ std::array<Expr, 5> place_of_sum(const Conv2dOperands &op, const ProductForm &fo
     return {min(k, op.filters - 1), g, pixel.x, pixel.y, pixel.n};
 }
 
-// Smooth activations first, of all sums of a thread, then the others, each of which is a branch.
-void activate_in_branches(Conv2dOperands &op, const ProductForm &form, Conv2dSliced &stages) {
+// Where sums are a thread's own what follows them is a loop of all of them, each of which a call
+// has or not; of parts smooth activations are, and the others are branches of each sum.
+void finish_in_branches(Conv2dOperands &op, const ProductForm &form, Conv2dSliced &stages) {
+    const bool in_parts = form.parts.defined(), activates = op.slope.defined();
+    const std::array<Expr, 5> at = place_of_sum(op, form, stages);
+    Func &sum = in_parts ? stages.joined : stages.sum;
+    if (!in_parts && stages.in_rows) add_residual(op, at, sum, stages.added);
+    if (!activates) return;
     constexpr float none = std::numeric_limits<float>::infinity();
     op.activates = op.smooth == 0 && (op.slope != 1.f || op.low > -none || op.high < none);
-    activate_smoothly(op, place_of_sum(op, form, stages),
-                      form.parts.defined() ? stages.joined : stages.sum, stages.smooth);
+    activate_smoothly(op, at, sum, stages.smooth);
+    if (!in_parts && stages.in_rows) activate_linearly(op, sum, stages.linear);
 }
 
 // The output, its pixels at places of their own.
@@ -192,10 +198,8 @@ Conv2dSliced conv2d_product_sums(Conv2dOperands &op, const ProductForm &form) {
 Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form) {
     Conv2dOperands op = operands;
     Conv2dSliced stages = conv2d_product_sums(op, form);
-    if (op.slope.defined()) {
-        stages.line = op.columns.value.defined();
-        activate_in_branches(op, form, stages);
-    }
+    if (op.slope.defined()) stages.line = op.columns.value.defined();
+    finish_in_branches(op, form, stages);
     stages.activated = Func("activated");
     stages.output = Func("result");
     if (form.apart)

@@ -24,6 +24,7 @@ namespace {
 // An activation is strict in places. Were this sum not strict already, there would be two forms of
 // it, and Halide would load what they share, the residual, before it looks at the condition.
 Expr with_residual(const Conv2dOperands &op, const Expr &sum, const std::array<Expr, 5> &at) {
+    if (!op.has_residual.defined()) return sum;
     const Expr residual = cast<float>(op.residual(at[0], at[1], at[2], at[3], at[4]));
     return if_present(op.has_residual, strict_float(sum + residual), sum);
 }
@@ -34,8 +35,22 @@ void activate_smoothly(Conv2dOperands &op, const std::array<Expr, 5> &at, Func &
     smooth = RDom(op.smooth, select(op.smooth == 0, 0, 1), "smooth");
     sum(k, g, x, y, n) =
         smooth_activation(with_residual(op, sum(k, g, x, y, n), at), smooth.x, op.target, true);
-    op.has_residual = op.has_residual && op.smooth == 0;
+    if (op.has_residual.defined()) op.has_residual = op.has_residual && op.smooth == 0;
     op.smooth = Expr();
+}
+
+void add_residual(Conv2dOperands &op, const std::array<Expr, 5> &at, Func &sum, RDom &added) {
+    added = RDom(0, select(op.has_residual, 1, 0), "added");
+    const Expr value = op.residual(at[0], at[1], at[2], at[3], at[4] + added.x);
+    sum(k, g, x, y, n) = strict_float(sum(k, g, x, y, n) + cast<float>(value));
+    op.has_residual = Expr();
+}
+
+void activate_linearly(Conv2dOperands &op, Func &sum, RDom &linear) {
+    linear = RDom(0, select(op.activates, 1, 0), "linear");
+    const Expr low = select(linear.x == 0, op.low, 0.f);
+    sum(k, g, x, y, n) = linear_activation(sum(k, g, x, y, n), op.slope, low, op.high, true);
+    op.slope = Expr();
 }
 
 Expr finished_sum(const Conv2dOperands &op, Expr sum, const std::array<Expr, 5> &at) {

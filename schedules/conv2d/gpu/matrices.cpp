@@ -69,8 +69,11 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
     const bool in_parts = stages.partial.defined();
     if (in_parts) sum.bound_extent(stages.part, 1);
     RVar product("product"), ci("ci"), slices("stages_" + std::to_string(t.stages));
-    const bool activates = stages.smooth.defined() && !in_parts;  // update 1; 0 sums up
-    for (int update = -1; update <= (activates ? 1 : 0); update++) {
+    std::vector<RVar> finishing;  // of the updates after 0, which sums up
+    if (!in_parts)
+        for (const RDom &once : {stages.added, stages.smooth, stages.linear})
+            if (once.defined()) finishing.push_back(once.x);
+    for (int update = -1; update <= static_cast<int>(finishing.size()); update++) {
         Stage stage = update < 0 ? Stage(sum) : sum.update(update);
         const Var k8("k8");
         stage.split(k, k8, l.ki, t.of_lane);
@@ -89,9 +92,11 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
             loops.insert(loops.end() - 3, {d.y, d.z, slices});
         }
         if (in_parts) loops.emplace_back(stages.part);
-        if (update == 1) loops.emplace_back(stages.smooth.x);
+        if (update > 0) loops.emplace_back(finishing[update - 1]);
         stage.reorder(loops);
-        if (update <= 0) stage.unroll(l.ki).unroll(l.kg).unroll(l.xi);
+        const bool in_turns = update > 0 && stages.smooth.defined() &&
+                              finishing[update - 1].name() == stages.smooth.x.name();
+        if (!in_turns) stage.unroll(l.ki).unroll(l.kg).unroll(l.xi);
         l.run(stage, t);
     }
 }
