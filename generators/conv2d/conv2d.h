@@ -164,6 +164,9 @@ struct ProductForm {
     // of a copy (generators/conv2d/channels_last.h). Dilations along rows are 1.
     bool windows = false;
 
+    // The residual and linear activations, too, are loops of sums that are kept: not of parts.
+    bool finishes_in_loops = false;
+
     // Whether filters of a type are staged as they are, terms across memory.
     bool stages_across(const Halide::Type &type) const;
 };

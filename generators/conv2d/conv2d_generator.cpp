@@ -101,8 +101,10 @@ private:
         } else if (algorithm.value() == "sliced")
             build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules, context);
         else if (products())
-            build(conv2d_products(
-                      op, {.parts = parts(), .slices = slices(), .windows = products_of_windows()}),
+            build(conv2d_products(op, {.parts = parts(),
+                                       .slices = slices(),
+                                       .windows = products_of_windows(),
+                                       .finishes_in_loops = sc::finishes_in_loops(context)}),
                   sc::product_schedules, context);
         else if (algorithm.value() == "sliced_blocks")
             build(conv2d_sliced_blocks(op), sc::sliced_schedules, context);
@@ -242,7 +244,8 @@ private:
                                  .order = Conv2dLayout(layout),
                                  .lanes = windows ? 0 : hk::schedules::product_lanes(context),
                                  .rows = rows,
-                                 .windows = windows});
+                                 .windows = windows,
+                                 .finishes_in_loops = hk::schedules::finishes_in_loops(context)});
         if (!products_apart()) {
             build(stages, hk::schedules::product_schedules, context);
             return;

@@ -23,21 +23,24 @@ std::array<Expr, 5> place_of_sum(const Conv2dOperands &op, const ProductForm &fo
         pixel = place_of_pixel(op, pixel.x);
     else if (stages.in_rows)
         pixel = {min(x, op.out_w - 1), min(y, op.out_h - 1), n};
-    return {min(k, op.filters - 1), g, pixel.x, pixel.y, pixel.n};
+    const Expr filter = stages.in_rows
+                            ? min(k, op.filters - 1)
+                            : in_last_vector(k, op.filters, ProductSlice(op.type).vector);
+    return {filter, g, pixel.x, pixel.y, pixel.n};
 }
 
-// Where sums are a thread's own what follows them is a loop of all of them, each of which a call
-// has or not; of parts smooth activations are, and the others are branches of each sum.
+// Smooth activations are a loop of all of a thread's sums, which a call has or not, and so, where
+// they finish in loops, is each of the others; else those are branches of each sum.
 void finish_in_branches(Conv2dOperands &op, const ProductForm &form, Conv2dSliced &stages) {
     const bool in_parts = form.parts.defined(), activates = op.slope.defined();
     const std::array<Expr, 5> at = place_of_sum(op, form, stages);
     Func &sum = in_parts ? stages.joined : stages.sum;
-    if (!in_parts && stages.in_rows) add_residual(op, at, sum, stages.added);
+    if (form.finishes_in_loops && !in_parts) add_residual(op, at, sum, stages.added);
     if (!activates) return;
     constexpr float none = std::numeric_limits<float>::infinity();
     op.activates = op.smooth == 0 && (op.slope != 1.f || op.low > -none || op.high < none);
     activate_smoothly(op, at, sum, stages.smooth);
-    if (!in_parts && stages.in_rows) activate_linearly(op, sum, stages.linear);
+    if (form.finishes_in_loops && !in_parts) activate_linearly(op, sum, stages.linear);
 }
 
 // The output, its pixels at places of their own.

@@ -181,7 +181,8 @@ private:
                                   .slices = slices(),
                                   .order = order,
                                   .lanes = sc::product_lanes(context),
-                                  .rows = rows};
+                                  .rows = rows,
+                                  .finishes_in_loops = sc::finishes_in_loops(context)};
         if (form.stages_across(forward.type)) count_taps_back(forward);
         Conv2dSliced stages = conv2d_products(forward, form);
         if (!products_apart() && order.nhwc()) constrain_vectors(input_gradient);

@@ -65,6 +65,8 @@ int sliced_tile(const Conv2dContext &context);
 // Of products, the neighbouring threads that read neighbouring pixels of images in rows (nchw); 0
 // where those are copied first.
 int product_lanes(const Conv2dContext &context);
+// Whether what follows a sum is a loop of all of a thread's: shorter where a call has none of it.
+bool finishes_in_loops(const Conv2dContext &context);
 // Of those that read rows of them in vectors, the pixels of one.
 int product_row_vector(const Conv2dContext &context);
 // Channels in a vector of the sum.

@@ -14,6 +14,11 @@ int product_lanes(const Conv2dContext &context) {
     return reads_rows ? gpu::outer_tiles(context, true).lanes_x : 0;
 }
 
+// Vectors of channels of 16 bits would need more registers.
+bool finishes_in_loops(const Conv2dContext &context) {
+    return context.schedule == "outer_products" || !context.nhwc;
+}
+
 int product_row_vector(const Conv2dContext &context) {
     return gpu::matrix_tiles(context, 1).vector;
 }
@@ -96,7 +101,11 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
         stage.reorder(loops);
         const bool in_turns = update > 0 && stages.smooth.defined() &&
                               finishing[update - 1].name() == stages.smooth.x.name();
-        if (!in_turns) stage.unroll(l.ki).unroll(l.kg).unroll(l.xi);
+        const bool adds = update == 1 && stages.added.defined() && !stages.in_rows;
+        if (adds)
+            stage.vectorize(l.ki).unroll(l.kg).unroll(l.xi);
+        else if (!in_turns)
+            stage.unroll(l.ki).unroll(l.kg).unroll(l.xi);
         l.run(stage, t);
     }
 }
