@@ -18,14 +18,15 @@ namespace {
 // stored.
 std::array<Expr, 5> place_of_sum(const Conv2dOperands &op, const ProductForm &form,
                                  const Conv2dSliced &stages) {
-    Pixel pixel{min(x, (stages.line ? pixels_of_images(op) : op.out_w) - 1), y, n};
+    const bool of_all_images = stages.line || form.apart;
+    Pixel pixel{min(x, (of_all_images ? pixels_of_images(op) : op.out_w) - 1), y, n};
     if (form.apart)
         pixel = place_of_pixel(op, pixel.x);
     else if (stages.in_rows)
         pixel = {min(x, op.out_w - 1), min(y, op.out_h - 1), n};
-    const Expr filter = stages.in_rows
-                            ? min(k, op.filters - 1)
-                            : in_last_vector(k, op.filters, ProductSlice(op.type).vector);
+    const bool by_vectors = !stages.in_rows && form.finishes_in_loops;
+    const Expr filter = by_vectors ? in_last_vector(k, op.filters, ProductSlice(op.type).vector)
+                                   : min(k, op.filters - 1);
     return {filter, g, pixel.x, pixel.y, pixel.n};
 }
 
