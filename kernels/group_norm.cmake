@@ -29,6 +29,6 @@ row(gpu  block              planes           block_a_group     f32,f16,bf16  nch
 row(gpu  unstaged           runs             unstaged          f32,f16,bf16  nhwc,nchw  -         shared:0,registers:48,sectors:1.7                     backward=0)
 row(gpu  gradient_rows      groups           block_of_rows     f32,f16,bf16  nhwc       -         shared:4096,registers:80,conflicts:1.05,sectors:1.05  backward=1 few_pixels)
 row(gpu  gradient_groups    groups           block_of_a_group  f32,f16,bf16  nhwc,nchw  -         shared:2304,registers:80,conflicts:1.0,sectors:2.05   backward=1 group_elements<=32768)
-row(gpu  gradient_parts     parts_of_pixels  block_of_parts    f32,f16,bf16  nhwc       -         shared:2176,registers:56,conflicts:1.05,sectors:2.9   backward=1)
-row(gpu  gradient           images           block_a_channel   f32,f16,bf16  nchw       -         shared:3072,registers:64,conflicts:1.05,sectors:2.9   backward=1)
+row(gpu  gradient_parts     parts_of_pixels  block_of_parts    f32,f16,bf16  nhwc       -         shared:2176,registers:56,conflicts:1.0,sectors:1.05  backward=1)
+row(gpu  gradient           images           block_a_channel   f32,f16,bf16  nchw       -         shared:3072,registers:64,conflicts:1.0,sectors:1.05  backward=1)
 row(gpu  gradient_unstaged  images           unstaged          f32,f16,bf16  nhwc,nchw  -         shared:0,registers:64,sectors:2.5                     backward=1)
