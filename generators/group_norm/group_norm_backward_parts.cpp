@@ -86,23 +86,24 @@ void add_up_pixels(const GroupNormOperands &op, const GroupNormSizes &sizes,
     stages.statistics = Func("statistics");
     const Expr its = group_of(op, channel);
     stages.statistics(c, g, n) = Tuple(op.mean(its, g, image), op.rstd(its, g, image));
-    stages.of_pixels = lane_sums(
-        {"of_pixels",
-         {c, g, n},
-         sizes.lanes,
-         sizes.width,
-         {sizes.block, 1, 1},
-         2,
-         false,
-         [&](const Box &place, const Expr &lane) {
-             const Expr column = first + place[0] * sizes.lanes + lane;
-             const Expr inside = within(min(column, op.width - 1), op.width);
-             Values terms =
-                 gradient_terms(op, stages.statistics(c, g, n), channel, {inside, row, image});
-             for (Expr &term : terms) term = select(column < op.width, term, 0.f);
-             return terms;
-         },
-         [&](const Box &, const Expr &) { return everywhere({}); }});
+    stages.of_pixels = lane_sums({"of_pixels",
+                                  {c, g, n},
+                                  sizes.lanes,
+                                  sizes.width,
+                                  {sizes.block, 1, 1},
+                                  2,
+                                  false,
+                                  [&](const Box &place, const Expr &lane) {
+                                      const Expr column = first + place[0] * sizes.lanes + lane;
+                                      const Expr inside =
+                                          within(min(column, op.width - 1), op.width);
+                                      Values terms = gradient_terms(op, stages.statistics(c, g, n),
+                                                                    channel, {inside, row, image});
+                                      for (Expr &term : terms)
+                                          term = select(column < op.width, term, 0.f);
+                                      return terms;
+                                  },
+                                  [&](const Box &, const Expr &) { return everywhere({}); }});
     stages.of_part = Func("of_part");
     stages.of_part(c, g, n) = stages.of_pixels.total(c, g, n);
 }
@@ -112,14 +113,14 @@ void add_input_gradient_of_parts(const GroupNormOperands &op, const GroupNormSiz
                                  GroupNormBackward &stages) {
     const Func &total = stages.of_channels.total;
     stages.factors = Func("factors");
-    stages.factors(c, group, g, n) = Tuple(gradient_factors(
-        op, {value(total, {group, g, n}, 0), value(total, {group, g, n}, 1)},
-        within(group * op.channels_of_group() + c, op.channels), group));
+    stages.factors(c, group, g, n) =
+        Tuple(gradient_factors(op, {value(total, {group, g, n}, 0), value(total, {group, g, n}, 1)},
+                               within(group * op.channels_of_group() + c, op.channels), group));
     const Expr its = group_of(op, c);
     stages.of_channel = Func("of_channel");
-    stages.of_channel(c, g, n) = stages.factors(
-        within(c - its * op.channels_of_group(), op.channels_of_group()), its, g,
-        within(n, op.batch));
+    stages.of_channel(c, g, n) =
+        stages.factors(within(c - its * op.channels_of_group(), op.channels_of_group()), its, g,
+                       within(n, op.batch));
     // What a thread has of a row is loaded before any of it is stored.
     const Expr its_first = x / sizes.together * sizes.together;
     const Expr column = within(select(x < op.width, x, its_first), op.width, true);
