@@ -49,6 +49,23 @@ void add_output(const GroupNormOperands &op, const Halide::Expr &value,
 Values gradient_terms(const GroupNormOperands &op, const Halide::Tuple &mean_rstd,
                       const Halide::Expr &channel, const Box &at);  // pixel and image
 
+// What the gradient of an element is a sum of: for its channel, from `sums`, the values of
+// of_channels of its group, and from those factors.
+Values gradient_factors(const GroupNormOperands &op, const Values &sums,
+                        const Halide::Expr &channel, const Halide::Expr &of_group);
+Halide::Expr gradient_of(const GroupNormOperands &op, const Halide::Expr &output_gradient,
+                         const Halide::Expr &input, const Halide::Tuple &factors);
+
+// Sums of a group over the parts of its channels, whose `numbers` are those of a row and of rows.
+// Lanes are neighbouring channels, and `down` of them parts, or more where channels are fewer.
+LaneSums sums_over_parts(
+    const char *name, const GroupNormOperands &op, const GroupNormSizes &sizes, const Box &numbers,
+    int values, const std::function<Values(const Halide::Expr &channel, const Box &part)> &terms);
+
+// From of_part of so many parts, what comes after it, in lanes.
+void add_up_in_lanes(const GroupNormOperands &op, const GroupNormSizes &sizes,
+                     const Halide::Expr &parts, GroupNormBackward &stages);
+
 // stages.factors and input_gradient, from of_channels.
 void add_input_gradient(const GroupNormOperands &op, GroupNormBackward &stages);
 

@@ -99,11 +99,14 @@ GroupNorm group_norm_by_parts(const GroupNormOperands &operands, const GroupNorm
 // normalised input. of_channels: those of a group, times the weight. factors(c, g, n): what the
 // gradient of the input is a sum of. bias_sums and weight_sums(c, g, part) are over the images of a
 // part, `part` is in place of n; weight_gradient and bias_gradient add up the parts. By rows
-// of_channels are of elements, and of_pixels is none.
+// of_channels are of elements, and of_pixels is none. By parts of pixels `place` is a part's image,
+// row and first column, factors are those of channel c of a group, (c, group, g, n), of_channel of
+// channel c of the slice, and loaded is what the gradient of an element is made from.
 struct GroupNormBackward {
     LaneSums of_pixels, of_channels;
     Halide::Expr across, down;  // of lanes: neighbouring channels, and pixels
-    Halide::Func statistics, factors, input_gradient;
+    Halide::Expr parts;         // of pixels: their number
+    Halide::Func place, statistics, factors, of_channel, loaded, input_gradient;
     Halide::RDom images;
     Halide::Func of_part, bias_sums, weight_sums;
     BlockedSum weight_parts, bias_parts;
@@ -121,5 +124,10 @@ GroupNormBackward group_norm_backward(const GroupNormOperands &operands,
 // pixels.
 GroupNormBackward group_norm_backward_by_groups(const GroupNormOperands &operands,
                                                 const GroupNormSizes &sizes);
+// A part is up to so many pixels of a row (nhwc), lanes * block, so that threads are as many as the
+// image has elements for, whatever the groups are.
+inline constexpr int kPixelsOfPart = 256;
+GroupNormBackward group_norm_backward_by_parts(const GroupNormOperands &operands,
+                                               const GroupNormSizes &sizes);
 
 }  // namespace hk::generators

@@ -12,21 +12,29 @@ Values gradient_terms(const GroupNormOperands &op, const Tuple &mean_rstd, const
     return {dy, dy * (distance * mean_rstd[1])};
 }
 
+Values gradient_factors(const GroupNormOperands &op, const Values &sums, const Expr &channel,
+                        const Expr &of_group) {
+    const Expr rstd = op.rstd(of_group, g, n);
+    return {op.mean(of_group, g, n), rstd * op.weight(channel, g), rstd * (sums[0] / op.count()),
+            rstd * rstd * (sums[1] / op.count())};
+}
+
+Expr gradient_of(const GroupNormOperands &op, const Expr &output_gradient, const Expr &input,
+                 const Tuple &factors) {
+    const Expr distance = strict_float(input - factors[0]);
+    return cast(op.type, output_gradient * factors[1] - factors[2] - distance * factors[3]);
+}
+
 void add_input_gradient(const GroupNormOperands &op, GroupNormBackward &stages) {
     stages.factors = of_each_channel("factors", op, [&](const Expr &channel, const Expr &of) {
-        const Expr rstd = op.rstd(of, g, n);
-        const auto mean_of = [&](int v) {
-            return value(stages.of_channels.total, {of, g, n}, v) / op.count();
-        };
-        return Values{op.mean(of, g, n), rstd * op.weight(channel, g), rstd * mean_of(0),
-                      rstd * rstd * mean_of(1)};
+        const Func &total = stages.of_channels.total;
+        return gradient_factors(op, {value(total, {of, g, n}, 0), value(total, {of, g, n}, 1)},
+                                channel, of);
     });
-    const Tuple factors = stages.factors(c, g, n);
-    const Expr distance = strict_float(cast<float>(op.input(c, g, x, y, n)) - factors[0]);
-    const Expr dy = cast<float>(op.output_gradient(c, g, x, y, n));
+    const auto in_f32 = [](const Func &image) { return cast<float>(image(c, g, x, y, n)); };
     stages.input_gradient = Func("gradient_of_input");
     stages.input_gradient(c, g, x, y, n) =
-        cast(op.type, dy * factors[1] - factors[2] - distance * factors[3]);
+        gradient_of(op, in_f32(op.output_gradient), in_f32(op.input), stages.factors(c, g, n));
 }
 
 namespace {

@@ -112,38 +112,6 @@ void add_up_group(const GroupNormOperands &op, const GroupNormSizes &sizes,
         sizes.few_pixels);
 }
 
-// The gradients of weight and bias.
-void add_up_parts(const GroupNormOperands &op, const GroupNormSizes &sizes,
-                  GroupNormBackward &stages) {
-    stages.bias_sums = Func("sums_of_bias");
-    stages.bias_sums(c, g, n) = stages.of_part(c, g, n)[0];
-    stages.weight_sums = Func("sums_of_weight");
-    stages.weight_sums(c, g, n) = stages.of_part(c, g, n)[1];
-    const Expr parts = ceil_div(op.batch, op.images);
-    const Expr inside = min(c, op.channels - 1);  // blocks of threads reach over the last channel
-    const auto part = [&](const Box &place, const Expr &lane) {
-        return place[0] * sizes.part_lanes + lane;
-    };
-    const auto add_up = [&](const Func &sums, LaneSums &added, Func &result, const char *name) {
-        added = lane_sums(
-            {std::string(name) + "_parts",
-             {c, g},
-             sizes.part_lanes,
-             1,
-             {ceil_div(parts, sizes.part_lanes), 1, 1},
-             1,
-             true,
-             [&](const Box &place, const Expr &lane) {
-                 return Values{sums(inside, g, within(part(place, lane), parts))};
-             },
-             [&](const Box &place, const Expr &lane) { return part(place, lane) < parts; }});
-        result = Func(name);
-        result(c, g) = cast(op.type, value(added.total, {c, g}));
-    };
-    add_up(stages.bias_sums, stages.bias_lanes, stages.bias_gradient, "gradient_of_bias");
-    add_up(stages.weight_sums, stages.weight_lanes, stages.weight_gradient, "gradient_of_weight");
-}
-
 }  // namespace
 
 GroupNormBackward group_norm_backward_by_groups(const GroupNormOperands &op,
@@ -151,7 +119,7 @@ GroupNormBackward group_norm_backward_by_groups(const GroupNormOperands &op,
     GroupNormBackward stages;
     add_up_part(op, sizes, stages);
     add_up_group(op, sizes, stages);
-    add_up_parts(op, sizes, stages);
+    add_up_in_lanes(op, sizes, ceil_div(op.batch, op.images), stages);
     add_input_gradient(op, stages);
     return stages;
 }

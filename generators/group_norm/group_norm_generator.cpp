@@ -221,16 +221,17 @@ private:
         for (auto *buffer : {bias_sums_, weight_sums_}) {
             constrain_vector(*buffer);
             buffer->dim(1).set_extent(input.dim(order.image_dims()[1]).extent());
-            buffer->dim(2).set_extent(ceil_div(operands.batch, Expr(*images_)));
         }
         const std::map<std::string, GroupNormParts> algorithms = {
             {"parts", GroupNormParts::of_any_pixels},
             {"parts_of_few_pixels", GroupNormParts::of_few_pixels},
             {"rows", GroupNormParts::of_rows},
             {"images", GroupNormParts::images}};
-        if (!by_groups() && !algorithms.contains(algorithm))
+        const bool by_parts = algorithm.value() == "parts_of_pixels";
+        if (!by_groups() && !by_parts && !algorithms.contains(algorithm))
             throw CompileError("algorithm is " + algorithm.value() +
-                               ", not parts, parts_of_few_pixels, rows, images or groups");
+                               ", not parts, parts_of_few_pixels, parts_of_pixels, rows, images or "
+                               "groups");
         operands.output_gradient = order.image("output_gradient_cgxyn", *output_gradient_);
         operands.mean = *saved_mean_;
         operands.rstd = *saved_rstd_;
@@ -240,7 +241,10 @@ private:
         const GroupNormSizes sizes = sc::group_norm_sizes(context);
         GroupNormBackward stages =
             by_groups() ? group_norm_backward_by_groups(operands, sizes)
+            : by_parts  ? group_norm_backward_by_parts(operands, sizes)
                         : group_norm_backward(operands, sizes, algorithms.at(algorithm));
+        const Expr parts = by_parts ? stages.parts : ceil_div(operands.batch, Expr(*images_));
+        for (auto *buffer : {bias_sums_, weight_sums_}) buffer->dim(2).set_extent(parts);
         (*output_)(order.image_arguments(c)) = stages.input_gradient(c, g, x, y, n);
         *bias_sums_ = stages.bias_sums;
         *weight_sums_ = stages.weight_sums;

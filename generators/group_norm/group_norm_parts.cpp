@@ -4,11 +4,9 @@ using namespace Halide;
 
 namespace hk::generators {
 
-namespace {
-
-// stages.statistics, from of_block of all parts of a group's channels.
-void merge_parts(const GroupNormOperands &op, const GroupNormSizes &sizes, const Blocks &blocks,
-                 GroupNorm &stages) {
+LaneSums sums_over_parts(const char *name, const GroupNormOperands &op, const GroupNormSizes &sizes,
+                         const Box &numbers, int values,
+                         const std::function<Values(const Expr &, const Box &)> &terms) {
     const Expr across = min(op.channels_of_group(), sizes.channel_lanes / sizes.down);
     const Expr down = sizes.channel_lanes / across;
     const Expr first = group * op.channels_of_group();
@@ -18,30 +16,38 @@ void merge_parts(const GroupNormOperands &op, const GroupNormSizes &sizes, const
     const auto part = [&](const Box &place, const Expr &lane) {
         return place[1] * down + lane / across;
     };
+    return lane_sums(
+        {name,
+         {group, g, n},
+         sizes.channel_lanes,
+         sizes.channel_width,
+         {ceil_div(op.channels_of_group(), across), ceil_div(numbers[0], down), numbers[1]},
+         values,
+         true,
+         [&](const Box &place, const Expr &lane) {
+             return terms(within(first + channel(place, lane), op.channels),
+                          {within(part(place, lane), numbers[0]), within(place[2], numbers[1]), 0});
+         },
+         [&](const Box &place, const Expr &lane) {
+             return channel(place, lane) < op.channels_of_group() &&
+                    part(place, lane) < numbers[0] && lane / across < down && place[2] < numbers[1];
+         }});
+}
+
+namespace {
+
+// stages.statistics, from of_block of all parts of a group's channels.
+void merge_parts(const GroupNormOperands &op, const GroupNormSizes &sizes, const Blocks &blocks,
+                 GroupNorm &stages) {
+    const Expr first = group * op.channels_of_group();
     const Expr start = stages.of_block(within(first, op.channels), 0, 0, 0, g, n)[0];
     // Of a part: the distance of its middle from the start, its sums, and their count.
     const auto over_parts = [&](const char *name, const auto &term) {
-        return lane_sums(
-            {name,
-             {group, g, n},
-             sizes.channel_lanes,
-             sizes.channel_width,
-             {ceil_div(op.channels_of_group(), across), ceil_div(blocks.numbers[0], down),
-              blocks.numbers[1]},
-             1,
-             true,
-             [&](const Box &place, const Expr &lane) {
-                 const Box at{within(part(place, lane), blocks.numbers[0]),
-                              within(place[2], blocks.numbers[1]), 0};
-                 const Tuple of = stages.of_block(within(first + channel(place, lane), op.channels),
-                                                  at[0], at[1], at[2], g, n);
-                 return Values{term(strict_float(of[0] - start), of[1], of[2], blocks.count(at))};
-             },
-             [&](const Box &place, const Expr &lane) {
-                 return channel(place, lane) < op.channels_of_group() &&
-                        part(place, lane) < blocks.numbers[0] && lane / across < down &&
-                        place[2] < blocks.numbers[1];
-             }});
+        return sums_over_parts(
+            name, op, sizes, blocks.numbers, 1, [&](const Expr &channel, const Box &part) {
+                const Tuple of = stages.of_block(channel, part[0], part[1], part[2], g, n);
+                return Values{term(strict_float(of[0] - start), of[1], of[2], blocks.count(part))};
+            });
     };
     stages.channel_offsets = over_parts(
         "part_offsets", [](const Expr &distance, const Expr &sum, const Expr &, const Expr &count) {

@@ -39,6 +39,8 @@ void group_norm_backward_groups(generators::GroupNormBackward &stages,
                                 const GroupNormContext &context);
 void group_norm_backward_rows(generators::GroupNormBackward &stages,
                               const GroupNormContext &context);
+void group_norm_backward_parts(generators::GroupNormBackward &stages,
+                               const GroupNormContext &context);
 void group_norm_backward_unstaged(generators::GroupNormBackward &stages,
                                   const GroupNormContext &context);
 }  // namespace gpu
@@ -60,6 +62,7 @@ inline const Table<generators::GroupNormBackward, GroupNormContext> group_norm_b
      {"block_a_channel", gpu::group_norm_backward},
      {"block_of_a_group", gpu::group_norm_backward_groups},
      {"block_of_rows", gpu::group_norm_backward_rows},
+     {"block_of_parts", gpu::group_norm_backward_parts},
      {"unstaged", gpu::group_norm_backward_unstaged}};
 
 }  // namespace hk::schedules

@@ -15,8 +15,8 @@ void pool2d_backward_in_blocks(generators::Pool2dBackward &stages, const Pool2dC
 }  // namespace cpu
 
 namespace gpu {
-void pool2d_backward_thread_per_element(generators::Pool2dBackward &stages,
-                                        const Pool2dContext &context);
+void pool2d_backward_column_per_thread(generators::Pool2dBackward &stages,
+                                       const Pool2dContext &context);
 void pool2d_backward_tile_per_thread(generators::Pool2dBackward &stages,
                                      const Pool2dContext &context);
 }  // namespace gpu
@@ -28,7 +28,7 @@ inline const Table<generators::Pool2dBackward, Pool2dContext> pool2d_backward_sc
     {"by_rows", cpu::pool2d_backward_by_rows},
     {"by_planes", cpu::pool2d_backward_by_planes},
     {"in_blocks", cpu::pool2d_backward_in_blocks},
-    {"thread_per_element", gpu::pool2d_backward_thread_per_element},
+    {"column_per_thread", gpu::pool2d_backward_column_per_thread},
     {"tile_per_thread", gpu::pool2d_backward_tile_per_thread}};
 
 }  // namespace hk::schedules

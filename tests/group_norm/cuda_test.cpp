@@ -63,8 +63,10 @@ TEST_F(CudaGroupNorm, LaunchesOfEveryRowAreLegal) {
                         group_norm_backward_with(row, dy, x, w, saved, {none, dw, none}, options);
                         group_norm_backward_with(row, dy, x, w, saved, {inplace(dy), dw, db},
                                                  options);
-                        const bool groups = row.algorithm == std::string_view("groups");
-                        EXPECT_EQ(tests::launches().size(), groups ? 12u : 16u);
+                        const std::string_view algorithm = row.algorithm;
+                        EXPECT_EQ(tests::launches().size(), algorithm == "groups"            ? 12u
+                                                            : algorithm == "parts_of_pixels" ? 20u
+                                                                                             : 16u);
                     } else {
                         group_norm_with(row, x, w, db, dx, saved, options);
                         group_norm_with(row, x, none, none, dx, {}, options);
@@ -101,6 +103,14 @@ TEST_F(CudaGroupNorm, HasALadder) {
         const auto problem = GroupNormProblem::from_shape(shape, DataType::f32,
                                                           {Layout::nhwc, groups, 1e-5f}, false);
         EXPECT_STREQ(select_group_norm(problem, DeviceType::cuda, largest).kernel->row, "parts");
+    }
+    for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+        const bool nhwc = layout == Layout::nhwc;
+        const Shape shape = nhwc ? Shape{2, 64, 65, 24} : Shape{2, 24, 64, 65};
+        const auto problem =
+            GroupNormProblem::from_shape(shape, DataType::f32, {layout, 2, 1e-5f}, true);
+        EXPECT_STREQ(select_group_norm(problem, DeviceType::cuda, largest).kernel->row,
+                     nhwc ? "gradient_parts" : "gradient");
     }
 }
 

@@ -34,6 +34,23 @@ TEST_P(GroupNormRow, IsTheReference) {
     }
 }
 
+// Rows of images that are several parts each, and do not lie behind each other.
+TEST_P(GroupNormRow, OfLongRowsApart) {
+    const KernelInfo &row = GetParam();
+    GroupNormCase c;
+    c.seed = 7;
+    c.problem = {row.type, 2, 6, 3, 300, {row.layout, 3, 1e-5f}};
+    c.images_at = Placement::margins;
+    for (const Constraint &constraint : row.where) {
+        const std::string_view field = constraint.field;
+        if (field == "backward") c.problem.backward = constraint.value == 1;
+        if (field == "channels_per_group") c.problem.channels = 3 * constraint.value;
+        const bool few = constraint.relation == Constraint::Relation::at_most;
+        if (field == "aligned" || (field == "pixels" && few)) GTEST_SKIP() << "does not take them";
+    }
+    for (const Device device : devices_) check(c, device, &row);
+}
+
 // A problem of long groups, or of many channels for rows of few pixels.
 GroupNormProblem long_problem(const KernelInfo &row) {
     GroupNormProblem problem;

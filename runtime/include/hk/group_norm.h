@@ -80,7 +80,9 @@ struct GroupNormGradients {
 
 // `statistics` are those that group_norm gave of `input`; the mean is taken as it is, rounded to
 // f32: it moves xhat by up to 2^-24 * |mean| * rstd. Of an empty batch the gradients of weight and
-// bias are 0. Scratch memory: 8 bytes a channel of up to N images. Else as group_norm.
+// bias are 0. Scratch memory: 8 bytes a channel of up to N images; of nhwc on devices, where groups
+// have more than 32768 elements, of each 256 pixels, and what is left of them, of an image, or of a
+// row of one whose rows do not lie behind each other. Else as group_norm.
 void group_norm_backward(const Tensor &output_gradient, const Tensor &input, const Tensor &weight,
                          const GroupNormStatistics &statistics, const GroupNormGradients &gradients,
                          const GroupNormOptions &options, const Stream &stream = {});

@@ -239,19 +239,14 @@ private:
 };
 
 // `problem`: as kernels see it.
-void run_backward(const Backward &call, const GroupNormProblem &problem, Layout layout,
-                  const KernelInfo &kernel, CallContext &context, const Stream &stream,
-                  const Scratch &scratch) {
+void run_backward(const Backward &call, const GradientImages &images, const Views &views,
+                  const GroupNormProblem &problem, const KernelInfo &kernel, CallContext &context,
+                  const Stream &stream, const Scratch &scratch) {
     const auto &[output_gradient, input, weight, statistics, gradients] = call;
-    const bool own_queue = on_own_queue(stream);
+    const auto &[from, was, to] = images;
+    const bool own_queue = on_own_queue(stream), wanted = call.input_gradient().defined();
     const int64_t slices = slices_of(kernel, problem);
-    const int64_t of_part = images_of_part(kernel, problem, slices);
-    const int64_t parts = (problem.batch + of_part - 1) / of_part;
-    const Views views(kBackward, problem, layout, slices);
-    const bool wanted = call.input_gradient().defined();
-    BufferView from = views.image(output_gradient), was = views.image(input);
-    BufferView to = wanted ? views.image(call.input_gradient()) : Views::none(was);
-    views.join_rows({&from, &was, &to});
+    const int64_t parts = parts_of(kernel, problem, slices, was);
 
     KernelBuffer to_buffer(to, {kBackward, "input gradient",
                                 !wanted                        ? Use::absent
@@ -277,11 +272,11 @@ void run_backward(const Backward &call, const GroupNormProblem &problem, Layout 
     OfChannels of_channels(views, scratch, parts, {&gradients.bias, &gradients.weight}, input,
                            own_queue);
     auto groups = static_cast<int32_t>(problem.options.groups / slices);
-    auto images = static_cast<int32_t>(of_part);
+    auto of_part = static_cast<int32_t>(images_of_part(kernel, problem, slices));
     bool has_weight = weight.defined();
     call_kernel(context, KernelArguments(kBackward, kernel)
                              .add({{"groups", groups},
-                                   {"images", images},
+                                   {"images", of_part},
                                    {"has_weight", has_weight},
                                    {"input", over_input ? to_buffer : *was_buffer},
                                    {"weight", weight_buffer},
@@ -307,12 +302,14 @@ void backward(const KernelInfo *row, const Backward &call, const GroupNormOption
                               {"input gradient", call.input_gradient()}};
     const GroupNormProblem seen = seen_by_kernel(row, problem, images);
     const KernelInfo &kernel = kernel_for(row, problem, seen, device);
+    const int64_t slices = slices_of(kernel, seen);
+    const Views views(kBackward, seen, options.layout, slices);
+    const GradientImages as_seen(views, output_gradient, input, call.input_gradient());
     const bool of_channels = gradients.weight.defined() || gradients.bias.defined();
     Scratch scratch;
     // A device's gradient of the input is made from the sums.
     if (problem.batch > 0 && (of_channels || !device.is_cpu())) {
-        const int64_t of_part = images_of_part(kernel, seen, slices_of(kernel, seen));
-        const int64_t parts = (problem.batch + of_part - 1) / of_part;
+        const int64_t parts = parts_of(kernel, seen, slices, as_seen.was);
         scratch.sums = Tensor({2, parts, problem.channels}, DataType::f32, device);
         const bool both = gradients.weight.defined() && gradients.bias.defined();
         if (!both && !device.is_cpu())
@@ -335,7 +332,7 @@ void backward(const KernelInfo *row, const Backward &call, const GroupNormOption
     const Operand memory[] = {{"sums of parts", scratch.sums},
                               {"an unwanted gradient", scratch.unwanted}};
     OperationCall on_scratch(kBackward, device, memory, stream);
-    run_backward(call, seen, options.layout, kernel, on_scratch, stream, scratch);
+    run_backward(call, as_seen, views, seen, kernel, on_scratch, stream, scratch);
 } catch (...) {
     rethrow_as_error(kBackward);
 }

@@ -136,9 +136,21 @@ inline int64_t images_of_part(const KernelInfo &kernel, const GroupNormProblem &
     const int64_t bytes = 2 * problem.channels / slices * pixels * size_of(problem.type);
     if (std::string_view(kernel.schedule) == "block_of_rows")
         return std::clamp<int64_t>((1 << 17) / bytes / 8 * 8, 8, 64);
+    if (algorithm == "parts_of_pixels") return 1;
     if (!algorithm.starts_with("parts") && algorithm != "rows") return 1;
     // Rows are added up at once (generators/group_norm/group_norm.h).
     return std::clamp<int64_t>((1 << 18) / bytes, 1, algorithm == "rows" ? 256 / pixels : 64);
+}
+
+// How many parts all images have: by pixels each is up to kPixelsOfPart of a row of `image`, as a
+// kernel sees it (generators/group_norm/group_norm.h).
+constexpr int64_t kPixelsOfPart = 256;
+inline int64_t parts_of(const KernelInfo &kernel, const GroupNormProblem &problem, int64_t slices,
+                        const BufferView &image) {
+    const auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+    if (std::string_view(kernel.algorithm) == "parts_of_pixels")
+        return problem.batch * image.dims[3].extent * ceil_div(image.dims[2].extent, kPixelsOfPart);
+    return ceil_div(problem.batch, images_of_part(kernel, problem, slices));
 }
 
 // Tensors of a call as buffers of a kernel.
@@ -267,6 +279,19 @@ private:
     const GroupNormProblem &problem_;
     const Layout layout_;
     const int64_t slices_;
+};
+
+// The output's gradient, the input, and the gradient that is made of it, which may be undefined.
+struct GradientImages {
+    GradientImages(const Views &views, const Tensor &output_gradient, const Tensor &input,
+                   const Tensor &gradient)
+        : from(views.image(output_gradient)),
+          was(views.image(input)),
+          to(gradient.defined() ? views.image(gradient) : Views::none(was)) {
+        views.join_rows({&from, &was, &to});
+    }
+
+    BufferView from, was, to;
 };
 
 }  // namespace hk::detail

@@ -34,12 +34,14 @@ GroupNormSizes group_norm_sizes(const GroupNormContext &context) {
     } else if (context.schedule == "threads_of_parts") {
         sizes = {false, 1, 1, 64, 512, 16, 32, 8};
     } else if (context.schedule == "block_a_channel") {
-        sizes = {false, context.nhwc ? 32 : 256, 16, 1, 256, 16, 0};
+        sizes = {false, 256, 16, 1, 256, 16, 0};
     } else if (context.schedule == "block_of_a_group") {
         const int near = context.nhwc ? 32 : 8;
         sizes = {false, 256, 32, 1, 256, 16, 0, 1, near, near, 8};
     } else if (context.schedule == "block_of_rows") {
         sizes = {false, 256, 256, 1, 32, 8, 0, 1, 256, 32, 8, true};
+    } else if (context.schedule == "block_of_parts") {
+        sizes = {false, 8, 1, 32, 256, 16, kPixelsOfPart / 8, 8, 1, 1, 8};
     } else if (context.schedule == "unstaged") {
         sizes = {false, 1, 1, 1, 1, 1, 0};
     }

@@ -31,27 +31,6 @@ void blocks_of_groups(Func out, const GroupNormContext &context) {
     blocks_of_slices(out, n, context.batch);
 }
 
-// Lanes are threads of the block, which put their sums into shared memory.
-void in_threads(LaneSums &sums, Func at, const Var &loop) {
-    sums.of_lane.compute_at(at, loop)
-        .store_in(MemoryType::GPUShared)
-        .bound_extent(n, 1)
-        .bound_extent(g, 1)
-        .gpu_threads(sums.lane)
-        .never_partition_all();
-    in_registers(sums, sums.of_lane, sums.lane);
-    sums.folded.compute_at(at, loop)
-        .store_in(MemoryType::GPUShared)
-        .bound_extent(n, 1)
-        .bound_extent(g, 1)
-        .gpu_threads(sums.lane)
-        .never_partition_all();
-}
-
-void of_block(Func f, Func at, const Var &loop) {
-    f.compute_at(at, loop).store_in(MemoryType::GPUShared).bound_extent(n, 1).bound_extent(g, 1);
-}
-
 // What blocks_of_groups() makes the output from, and the statistics that are saved.
 void sums_of_group(GroupNorm &stages, const GroupNormContext &context) {
     Func out = stages.output;
@@ -233,31 +212,6 @@ void in_parts(GroupNorm &stages, const GroupNormContext &context, int length) {
     }
 }
 
-// The second: a block a group.
-void factors_of_groups(GroupNorm &stages, const GroupNormContext &context) {
-    const Var round("round"), thread("thread"), group_o("group_o"), no("no"), block("block");
-    Func factors = stages.factors;
-    factors.compute_root()
-        .bound(c, 0, context.channels / context.groups)
-        .bound(group, 0, context.groups)
-        .bound(g, 0, context.slices)
-        .bound(n, 0, context.batch)
-        .split(c, round, thread, 256, guard)
-        .split(group, group_o, group, 1)
-        .split(n, no, n, 1)
-        .reorder(round, thread, group, n, group_o, no, g)
-        .fuse(group_o, no, block)
-        .gpu_blocks(block, g)
-        .gpu_threads(thread)
-        .never_partition_all();
-    for (LaneSums *sums : {&stages.channel_offsets, &stages.channel_squares}) {
-        in_threads(*sums, factors, block);
-        for (Func one : {sums->of_lane, sums->folded}) one.bound_extent(group, 1);
-    }
-    of_block(stages.statistics, factors, block);
-    stages.statistics.bound_extent(group, 1);
-}
-
 // The third: a thread has `together` pixels of a channel.
 void output_of_parts(GroupNorm &stages, int together) {
     // compute_with() asks for one name, which ends with that of the innermost loop that was fused.
@@ -304,7 +258,8 @@ void output_of_parts(GroupNorm &stages, int together) {
 void group_norm_parts(GroupNorm &stages, const GroupNormContext &context) {
     const GroupNormSizes sizes = group_norm_sizes(context);
     in_parts(stages, context, sizes.block);
-    factors_of_groups(stages, context);
+    factors_of_groups(stages.factors, {&stages.channel_offsets, &stages.channel_squares},
+                      stages.statistics, context);
     output_of_parts(stages, sizes.together);
 }
 
@@ -323,11 +278,10 @@ void group_norm_unstaged(GroupNorm &stages, const GroupNormContext &context) {
     stages.statistics.bound_extent(group, 1);
 }
 
-// Three kernels: sums over the pixels of each channel, by a block of threads of which 32 (nhwc) or
-// 256 (nchw) have a channel; the gradient of the input by a block a group; those of weight and bias
-// by a thread a channel.
+// Three kernels, of nchw: sums over the pixels of each channel, by a block of threads; the gradient
+// of the input by a block a group; those of weight and bias by a thread a channel.
 void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &context) {
-    sums_of_pixels(stages, context, context.nhwc ? 8 : 1, true);
+    sums_of_pixels(stages, context, 1, true);
     Func out = stages.input_gradient;
     blocks_of_groups(out, context);
     in_threads(stages.of_channels, out, g);

@@ -153,4 +153,77 @@ void group_norm_backward_rows(GroupNormBackward &stages, const GroupNormContext 
     gradients_of_vectors(stages, context);
 }
 
+namespace {
+
+// The sums of parts of 32 channels, by 8 threads each. Loops of blocks are not fused, as in
+// blocks_of_slices().
+void sums_of_pixels(GroupNormBackward &stages, const GroupNormContext &context) {
+    const Var co("co"), cos("cos");
+    const Expr blocks = clamp(ceil_div(context.channels, kWarp), 1, 1 << 15);
+    for (Func out : {stages.bias_sums, stages.weight_sums}) {
+        all_channels(out, context)
+            .compute_root()
+            .bound(n, 0, stages.parts)
+            .split(c, co, c, kWarp, guard)
+            .split(co, cos, co, blocks, guard)
+            .split(n, part, n, 1)
+            .reorder(c, cos, n, part, co, g)
+            .gpu_blocks(part, co, g)
+            .gpu_threads(c)
+            .never_partition_all();
+    }
+    stages.weight_sums.compute_with(stages.bias_sums, c);
+    LaneSums &sums = stages.of_pixels;
+    sums.of_lane.compute_at(stages.bias_sums, cos)
+        .store_in(MemoryType::GPUShared)
+        .bound_extent(c, kWarp)
+        .bound_extent(g, 1)
+        .bound_extent(n, 1)
+        .reorder(c, sums.lane)
+        .reorder_storage(c, sums.lane)
+        .gpu_threads(c, sums.lane)
+        .never_partition_all();
+    for (Func one : {stages.place, stages.statistics, sums.block_sum})
+        one.compute_at(sums.of_lane, c).store_in(MemoryType::Register).bound_extent(n, 1);
+    for (Func one : {stages.statistics, sums.block_sum}) one.bound_extent(c, 1).bound_extent(g, 1);
+    sums.block_sum.bound_extent(sums.lane, 1).update().unroll(sums.in_block.x, 8);
+}
+
+// A thread has 8 pixels of a row, of 32 channels after the other: an output that is not wanted has
+// no channels, and a grid at least one block.
+void gradient_of_input(GroupNormBackward &stages, int together) {
+    const Var co("co"), xo("xo"), xt("xt"), yo("yo"), no("no"), block("block");
+    Func out = stages.input_gradient;
+    out.compute_root()
+        .split(c, co, c, kWarp, guard)
+        .split(x, xt, x, together, guard)
+        .split(xt, xo, xt, 8, guard)
+        .split(y, yo, y, 1)
+        .split(n, no, n, 1)
+        .reorder(x, co, c, xt, y, n, xo, yo, no, g)
+        .fuse(yo, no, block)
+        .fuse(xo, block, block)
+        .gpu_blocks(block, g)
+        .gpu_threads(c, xt)
+        .unroll(x)
+        .never_partition_all();
+    for (Func one : {stages.loaded, stages.of_channel}) {
+        one.compute_at(out, co).store_in(MemoryType::Register);
+        for (const Var &of : {c, g, n}) one.bound_extent(of, 1);
+    }
+    stages.loaded.bound_extent(y, 1).bound_extent(x, together).unroll(x);
+}
+
+}  // namespace
+
+// Kernels: blocks write the sums of 256 pixels of 32 channels into memory; others add up those of a
+// group; threads make the gradient of the input; the last are those of
+// group_norm_backward_groups(). Both images are read twice.
+void group_norm_backward_parts(GroupNormBackward &stages, const GroupNormContext &context) {
+    sums_of_pixels(stages, context);
+    factors_of_groups(stages.factors, {&stages.of_channels}, stages.of_channels.total, context);
+    gradient_of_input(stages, group_norm_sizes(context).together);
+    gradients_of_vectors(stages, context);
+}
+
 }  // namespace hk::schedules::gpu

@@ -1,7 +1,7 @@
 #pragma once
 // Sums by lanes in kernels of group normalisation, and their blocks.
 
-#include "generators/group_norm/group_norm.h"
+#include "schedules/group_norm/group_norm.h"
 
 namespace hk::schedules::gpu {
 
@@ -49,6 +49,59 @@ inline void of_thread(Halide::Func f, Halide::Func at, const Halide::Var &loop) 
         .store_in(Halide::MemoryType::Register)
         .bound_extent(generators::n, 1)
         .bound_extent(generators::g, 1);
+}
+
+// Lanes are threads of the block, which put their sums into shared memory.
+inline void in_threads(generators::LaneSums &sums, Halide::Func at, const Halide::Var &loop) {
+    sums.of_lane.compute_at(at, loop)
+        .store_in(Halide::MemoryType::GPUShared)
+        .bound_extent(generators::n, 1)
+        .bound_extent(generators::g, 1)
+        .gpu_threads(sums.lane)
+        .never_partition_all();
+    in_registers(sums, sums.of_lane, sums.lane);
+    sums.folded.compute_at(at, loop)
+        .store_in(Halide::MemoryType::GPUShared)
+        .bound_extent(generators::n, 1)
+        .bound_extent(generators::g, 1)
+        .gpu_threads(sums.lane)
+        .never_partition_all();
+}
+
+inline void of_block(Halide::Func f, Halide::Func at, const Halide::Var &loop) {
+    f.compute_at(at, loop)
+        .store_in(Halide::MemoryType::GPUShared)
+        .bound_extent(generators::n, 1)
+        .bound_extent(generators::g, 1);
+}
+
+// What channels have of their group, (c, group, g, n): a block a group, whose sums are over parts.
+inline void factors_of_groups(Halide::Func factors,
+                              std::initializer_list<generators::LaneSums *> sums,
+                              Halide::Func of_group, const GroupNormContext &context) {
+    using generators::c, generators::g, generators::group, generators::n;
+    constexpr auto guard = Halide::TailStrategy::GuardWithIf;
+    const Halide::Var round("round"), thread("thread"), group_o("group_o"), no("no"),
+        block("block");
+    factors.compute_root()
+        .bound(c, 0, context.channels / context.groups)
+        .bound(group, 0, context.groups)
+        .bound(g, 0, context.slices)
+        .bound(n, 0, context.batch)
+        .split(c, round, thread, 256, guard)
+        .split(group, group_o, group, 1)
+        .split(n, no, n, 1)
+        .reorder(round, thread, group, n, group_o, no, g)
+        .fuse(group_o, no, block)
+        .gpu_blocks(block, g)
+        .gpu_threads(thread)
+        .never_partition_all();
+    for (generators::LaneSums *one : sums) {
+        in_threads(*one, factors, block);
+        for (Halide::Func f : {one->of_lane, one->folded}) f.bound_extent(group, 1);
+    }
+    of_block(of_group, factors, block);
+    of_group.bound_extent(group, 1);
 }
 
 }  // namespace hk::schedules::gpu

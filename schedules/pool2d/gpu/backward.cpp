@@ -7,12 +7,11 @@ using namespace hk::generators;
 
 namespace hk::schedules::gpu {
 
-// An element a thread, which looks at its windows itself: neighbours share what they read by the
-// cache, and there is no memory beside the tensors.
-void pool2d_backward_thread_per_element(Pool2dBackward &stages, const Pool2dContext &context) {
-    element_a_thread(stages.output, stages.output.args(), threads_of(Knobs(context.knobs)));
-    const Var inner = context.nhwc ? c : x;
-    add_up_in_thread(stages.blocked, stages.output, inner);
+// Elements of a column a thread, which looks at their windows itself: neighbours share what they
+// read by the cache, and there is no memory beside the tensors.
+void pool2d_backward_column_per_thread(Pool2dBackward &stages, const Pool2dContext &context) {
+    const Var element = column_a_thread(stages.output, Knobs(context.knobs));
+    add_up_in_thread(stages.blocked, stages.output, element);
     if (!stages.r.defined()) return;
     stages.first_best.compute_at(stages.blocked.block_sum, stages.blocked.in_block.x)
         .store_in(MemoryType::Register);

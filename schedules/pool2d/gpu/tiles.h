@@ -17,6 +17,17 @@ struct PixelTile {
     }
 };
 
+// Some rows of a column a thread, one after the other: what they have in common, most of all the
+// divisions that find the thread's place, is computed once. Returns the loop of an element.
+inline Halide::Var column_a_thread(Halide::Func out, Knobs knobs) {
+    int rows = 4, threads = 128;
+    knobs.take("rows", rows, powers(1, 16));
+    knobs.take("threads", threads, powers(32, 1024));
+    knobs.end();
+    element_a_thread(out, out.args(), threads, {{generators::y, rows}});
+    return generators::y;
+}
+
 // Windows are known, so that a thread's loops are unrolled.
 inline void need_known_windows(const Pool2dContext &context) {
     const Conv2dSizes &sizes = context;
