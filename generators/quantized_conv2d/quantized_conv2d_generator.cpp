@@ -9,6 +9,7 @@
 #include "generators/convolution_parameters.h"
 #include "generators/optional.h"
 #include "generators/quantized_conv2d/quantized_conv2d.h"
+#include "schedules/conv2d/conv2d.h"
 #include "schedules/quantized_conv2d/quantized_conv2d.h"
 
 using namespace Halide;
@@ -160,12 +161,14 @@ private:
 
     void build_products(QuantizedConv2dOperands op, const QuantizedConv2dContext &context) {
         if (products_apart()) op.output = output;
-        QuantizedConv2dProducts stages =
-            quantized_conv2d_products(op, {.apart = products_apart(),
-                                           .parts = parts(),
-                                           .slices = slices(),
-                                           .order = Conv2dLayout(layout),
-                                           .windows = products_of_windows()});
+        const bool windows = products_of_windows();
+        QuantizedConv2dProducts stages = quantized_conv2d_products(
+            op, {.apart = products_apart(),
+                 .parts = parts(),
+                 .slices = slices(),
+                 .order = Conv2dLayout(layout),
+                 .lanes = windows ? 0 : hk::schedules::product_lanes({sizes()}),
+                 .windows = windows});
         if (products_apart())
             this->finish(hk::schedules::quantized_product_schedules, stages, context);
         else
