@@ -39,12 +39,14 @@ row(cpu  depthwise5x5_s2_masked peeled     peeled          f32    nhwc     g:16 
 # own. Planes, and wide from 40 columns on, are faster than the rows after them, which --row ROW names (bench --family
 # conv2d_backward_weight --layout nchw --list depthwise).
 #        row                    algorithm  schedule        types         layouts  knobs              where
-row(cpu  depthwise3x3_s1_planes peeled     peeled          f32           nchw     -                  depthwise 3x3 stride_1 planes)
-row(cpu  depthwise3x3_s2_planes peeled     peeled          f32           nchw     step:2/1           depthwise 3x3 stride_2 planes)
+row(cpu  depthwise3x3_s1_small  peeled     peeled             f32           nchw     -                  depthwise 3x3 stride_1 planes out_w<=8)
+row(cpu  depthwise3x3_s2_small  peeled     peeled             f32           nchw     -           depthwise 3x3 stride_2 planes out_w<=11)
+row(cpu  depthwise3x3_s1_planes columns    columns_or_planes  f32           nchw     -                  depthwise 3x3 stride_1 planes)
+row(cpu  depthwise3x3_s2_planes columns    columns_or_planes  f32           nchw     -           depthwise 3x3 stride_2 planes)
 row(cpu  depthwise5x5_s1_planes peeled     peeled          f32           nchw     -                  depthwise 5x5 stride_1 planes)
 row(cpu  depthwise5x5_s2_planes peeled     peeled          f32           nchw     -                  depthwise 5x5 stride_2 planes)
-row(cpu  depthwise3x3_s1_wide   tiles      columns         f32,f16,bf16  nchw     -                  depthwise 3x3 stride_1 out_w>=32 whole_vectors)
-row(cpu  depthwise3x3_s2_wide   tiles      columns         f32,f16,bf16  nchw     rows:2,pixels:512  depthwise 3x3 stride_2 out_w>=32 whole_vectors)
+row(cpu  depthwise3x3_s1_wide   columns    columns_or_copies  f32,f16,bf16  nchw     -                  depthwise 3x3 stride_1 out_w>=32 whole_vectors)
+row(cpu  depthwise3x3_s2_wide   columns    columns_or_copies  f32,f16,bf16  nchw     -  depthwise 3x3 stride_2 out_w>=32 whole_vectors)
 row(cpu  depthwise3x3_s1        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 3x3 stride_1 four_columns)
 row(cpu  depthwise3x3_s2        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 3x3 stride_2 four_columns)
 row(cpu  depthwise5x5_s1        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 5x5 stride_1 four_columns)
