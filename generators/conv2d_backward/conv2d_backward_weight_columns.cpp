@@ -35,9 +35,8 @@ void sum_tiles(const Conv2dBackwardWeightOperands &op, const ColumnTiles &size, 
         stages.tile_sum(lane, of.x, of.y, promised_within(group, op.groups), of.z, of.w);
     const int folded = std::min(size.lanes, kFoldedLanes);
     stages.halves = Func("halves");
-    stages.halves(lane, tap, block) = tree_sum(size.lanes / folded, [&](int i) {
-        return stages.sums(i * folded + lane, tap, block);
-    });
+    stages.halves(lane, tap, block) = tree_sum(
+        size.lanes / folded, [&](int i) { return stages.sums(i * folded + lane, tap, block); });
     stages.turned = Func("turned");
     stages.turned(tap, lane, block) = stages.halves(lane, tap, block);
     stages.folded = Func("folded");
@@ -65,11 +64,15 @@ Conv2dBackwardWeightColumns conv2d_backward_weight_columns(const Conv2dBackwardW
     stages.is_column = Func("is_column");
     stages.is_column(lane, shift, vector) =
         dense ? column < op.out_w : within(lane - shift, of_vector) && column < op.out_w;
-    const Expr is_met = within(x_in, op.width);
+    stages.is_inside = Func("is_inside");
+    stages.is_inside(lane, part, vector) =
+        dense ? first + lane < op.out_w && within(x_in, op.width) : within(x_in, op.width);
+    stages.columns = Func("columns");
+    stages.columns(lane, shift, vector) = stages.is_column(lane, shift, vector);
     stages.input = Func("met");
     // Of a stride rows of all taps are read, before those that are not there are left out.
     stages.input(lane, part, vector, y, g, n) =
-        read(op.input, dense ? first + lane < op.out_w && is_met : is_met, x_in,
+        read(op.input, stages.is_inside(lane, part, vector), x_in,
              dense ? Expr(y) : clamp(likely(y), 0, op.height - 1), op.width, op.height);
 
     const Expr height = dense ? op.height : op.out_h;
@@ -80,13 +83,13 @@ Conv2dBackwardWeightColumns conv2d_backward_weight_columns(const Conv2dBackwardW
     const Expr place = tile * rows + pixel.x, from = r * op.dilation_y - op.padding_top;
     const Expr y_out = dense ? place - from : place, y_in = dense ? place : place * stride + from;
     const Expr &row = dense ? y_out : y_in;
-    pixel.where(likely(place < height));
+    pixel.where(place < height);
     pixel.where(likely(row >= 0) && likely(row < (dense ? op.out_h : op.height)));
     const Expr tap = s * op.dilation_x, by = dense ? Expr(0) : tap / stride;
-    const Expr is_column = stages.is_column(lane, by, pixel.y);
+    const Expr is_column = stages.columns(lane, by, pixel.y);
     stages.gradient = Func("gradient");
-    stages.gradient(lane, shift, vector, y, g, n) =
-        read(op.output_gradient, stages.is_column(lane, shift, vector), column, y, op.out_w, op.out_h);
+    stages.gradient(lane, shift, vector, y, g, n) = read(
+        op.output_gradient, stages.columns(lane, shift, vector), column, y, op.out_w, op.out_h);
     const Expr gradient = stages.gradient(lane, by, pixel.y, y_out, g, n);
     // What the input has where no column is would be NaN, if it is an infinity, times zero.
     const Expr input =

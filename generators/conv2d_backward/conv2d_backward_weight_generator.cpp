@@ -83,9 +83,9 @@ public:
         } else if (products_in_parts()) {
             build_products(op, context);
         } else {
-            refuse_algorithm({"tiles", "columns", "peeled", "planes", "sliced", "depthwise_row_sums",
-                              "products_in_parts", "products_of_rows_in_parts",
-                              "products_of_windows_in_parts"});
+            refuse_algorithm({"tiles", "columns", "peeled", "planes", "sliced",
+                              "depthwise_row_sums", "products_in_parts",
+                              "products_of_rows_in_parts", "products_of_windows_in_parts"});
         }
     }
 

@@ -80,12 +80,13 @@ inline const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext
                                         {"columns_or_copies", cpu::backward_weight_columns}};
 inline const Table<generators::Conv2dBackwardWeightColumns, Conv2dBackwardWeightContext>
     conv2d_backward_weight_columns_schedules = {
+        {"root", root_of_sizes},
         {"columns_or_copies", cpu::backward_weight_masked_columns},
         {"columns_or_planes", cpu::backward_weight_masked_columns}};
 inline const Table<generators::Conv2dBackwardWeightPeeled, Conv2dBackwardWeightContext>
     conv2d_backward_weight_peeled_schedules = {{"root", root_of_sizes},
-                                              {"peeled", cpu::backward_weight_peeled},
-                                              {"columns_or_planes", cpu::backward_weight_peeled}};
+                                               {"peeled", cpu::backward_weight_peeled},
+                                               {"columns_or_planes", cpu::backward_weight_peeled}};
 inline const Table<generators::Conv2dBackwardWeightPlanes, Conv2dBackwardWeightContext>
     conv2d_backward_weight_planes_schedules = {{"root", root_of_sizes},
                                                {"panels", cpu::backward_weight_panels}};
