@@ -65,10 +65,11 @@ std::optional<ColumnTiles> tiles_of_masked_columns(const Conv2dBackwardWeightCon
 // 87 and 117, 56x56_144 108 and 140, 28x28_192 39 and 52; with a stride of 2 112x112_96 160 and
 // 199, 56x56_144 58 and 74, 28x28_192 23 and 27.
 //
-// Lost, --knobs lanes:8 (two vectors of 256 bits, whose loads meet fewer lines of the cache): with
-// a stride of 1 as fast at 28x28, 1.3 times as slow at 112x112. Lost also: a sum that is left as it
-// is where a mask is not set, which is no fused multiply-add; conditions on rows in the masks; rows
-// of the output side by side with a stride of 1; two groups side by side.
+// Lost, --knobs lanes:8 (vectors of 256 bits, of which more lie within a line of the cache): as
+// fast at 14x14, 1.2 times as slow at 28x28, 1.3 times at 112x112. Lost also: a sum that is left as
+// it is where a mask is not set, which is no fused multiply-add; conditions on rows in the masks;
+// rows of the output side by side with a stride of 1; two groups side by side; a task of as many
+// groups as the pixels say, which takes twice as long.
 void backward_weight_masked_columns(Conv2dBackwardWeightColumns &stages,
                                     const Conv2dBackwardWeightContext &context) {
     constexpr TailStrategy guard = TailStrategy::GuardWithIf;
