@@ -34,24 +34,27 @@ row(cpu  depthwise3x3_s2_masked peeled     peeled          f32    nhwc     step:
 row(cpu  depthwise5x5_s1_masked peeled     peeled          f32    nhwc     g:16                  depthwise 5x5 stride_1 out_w<=1024)
 row(cpu  depthwise5x5_s2_masked peeled     peeled          f32    nhwc     g:16                  depthwise 5x5 stride_2 out_w<=1024)
 
-# nchw: small planes are transposed whole, then summed as nhwc is. Of others vectors of columns where rows are long (wide),
-# else of groups, which tiles of four columns are transposed to. To know the width as well gains too little for rows of its
-# own. Planes, and wide from 40 columns on, are faster than the rows after them, which --row ROW names (bench --family
-# conv2d_backward_weight --layout nchw --list depthwise).
-#        row                    algorithm  schedule        types         layouts  knobs              where
-row(cpu  depthwise3x3_s1_planes peeled     peeled          f32           nchw     -                  depthwise 3x3 stride_1 planes)
-row(cpu  depthwise3x3_s2_planes peeled     peeled          f32           nchw     step:2/1           depthwise 3x3 stride_2 planes)
-row(cpu  depthwise5x5_s1_planes peeled     peeled          f32           nchw     -                  depthwise 5x5 stride_1 planes)
-row(cpu  depthwise5x5_s2_planes peeled     peeled          f32           nchw     -                  depthwise 5x5 stride_2 planes)
-row(cpu  depthwise3x3_s1_wide   tiles      columns         f32,f16,bf16  nchw     -                  depthwise 3x3 stride_1 out_w>=32 whole_vectors)
-row(cpu  depthwise3x3_s2_wide   tiles      columns         f32,f16,bf16  nchw     rows:2,pixels:512  depthwise 3x3 stride_2 out_w>=32 whole_vectors)
-row(cpu  depthwise3x3_s1        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 3x3 stride_1 four_columns)
-row(cpu  depthwise3x3_s2        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 3x3 stride_2 four_columns)
-row(cpu  depthwise5x5_s1        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 5x5 stride_1 four_columns)
-row(cpu  depthwise5x5_s2        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 5x5 stride_2 four_columns)
-row(cpu  depthwise7x7_s1        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 7x7 stride_1 four_columns)
-row(cpu  depthwise7x7_s2        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 7x7 stride_2 four_columns)
-row(cpu  depthwise              tiles      register_tiles  f32,f16,bf16  nchw     step:4             depthwise four_columns)
+# nchw: vectors of columns where rows are long (planes, wide), read by masks of CPUs that have them, others transpose planes
+# or copy rows. Small planes are transposed whole, then summed as nhwc is; of what is left tiles of four columns. To know the
+# width as well gains too little for rows of its own. Planes are transposed faster up to 12 columns: --row
+# depthwise3x3_s1_planes takes 2 times as long at 7x7, 1.1 times at 12x12, and at 28x28 _small 1.3 times; wide is faster than
+# the rows after it, which --row ROW names (bench --family conv2d_backward_weight --layout nchw --list depthwise).
+#        row                    algorithm  schedule           types         layouts  knobs     where
+row(cpu  depthwise3x3_s1_small  peeled     peeled             f32           nchw     -         depthwise 3x3 stride_1 planes out_w<=12)
+row(cpu  depthwise3x3_s2_small  peeled     peeled             f32           nchw     step:2/1  depthwise 3x3 stride_2 planes out_w<=12)
+row(cpu  depthwise3x3_s1_planes columns    columns_or_planes  f32           nchw     -         depthwise 3x3 stride_1 planes)
+row(cpu  depthwise3x3_s2_planes columns    columns_or_planes  f32           nchw     -         depthwise 3x3 stride_2 planes)
+row(cpu  depthwise5x5_s1_planes peeled     peeled             f32           nchw     -         depthwise 5x5 stride_1 planes)
+row(cpu  depthwise5x5_s2_planes peeled     peeled             f32           nchw     -         depthwise 5x5 stride_2 planes)
+row(cpu  depthwise3x3_s1_wide   columns    columns_or_copies  f32,f16,bf16  nchw     -         depthwise 3x3 stride_1 out_w>=32 whole_vectors)
+row(cpu  depthwise3x3_s2_wide   columns    columns_or_copies  f32,f16,bf16  nchw     -         depthwise 3x3 stride_2 out_w>=32 whole_vectors)
+row(cpu  depthwise3x3_s1        tiles      register_tiles     f32,f16,bf16  nchw     -         depthwise 3x3 stride_1 four_columns)
+row(cpu  depthwise3x3_s2        tiles      register_tiles     f32,f16,bf16  nchw     -         depthwise 3x3 stride_2 four_columns)
+row(cpu  depthwise5x5_s1        tiles      register_tiles     f32,f16,bf16  nchw     -         depthwise 5x5 stride_1 four_columns)
+row(cpu  depthwise5x5_s2        tiles      register_tiles     f32,f16,bf16  nchw     -         depthwise 5x5 stride_2 four_columns)
+row(cpu  depthwise7x7_s1        tiles      register_tiles     f32,f16,bf16  nchw     -         depthwise 7x7 stride_1 four_columns)
+row(cpu  depthwise7x7_s2        tiles      register_tiles     f32,f16,bf16  nchw     -         depthwise 7x7 stride_2 four_columns)
+row(cpu  depthwise              tiles      register_tiles     f32,f16,bf16  nchw     step:4    depthwise four_columns)
 row(cpu  depthwise3x3_s1       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 3x3 stride_1)
 row(cpu  depthwise3x3_s2       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 3x3 stride_2)
 row(cpu  depthwise5x5_s1       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 5x5 stride_1)

@@ -63,6 +63,8 @@ public:
         } else if (algorithm.value() == "peeled") {
             build(conv2d_backward_weight_peeled(op, sc::cpu::tiles_of_peeled(context)),
                   sc::conv2d_backward_weight_peeled_schedules, context);
+        } else if (algorithm.value() == "columns") {
+            build_columns(op, context);
         } else if (algorithm.value() == "planes") {
             const PlaneTiles tiles = sc::cpu::tiles_of_panels(context);
             constrain_planes(tiles);
@@ -81,9 +83,9 @@ public:
         } else if (products_in_parts()) {
             build_products(op, context);
         } else {
-            refuse_algorithm({"tiles", "peeled", "planes", "sliced", "depthwise_row_sums",
-                              "products_in_parts", "products_of_rows_in_parts",
-                              "products_of_windows_in_parts"});
+            refuse_algorithm({"tiles", "columns", "peeled", "planes", "sliced",
+                              "depthwise_row_sums", "products_in_parts",
+                              "products_of_rows_in_parts", "products_of_windows_in_parts"});
         }
     }
 
@@ -119,6 +121,20 @@ private:
         weight_gradient.dim(dim_c).set_stride(1);
         whole(dim_c, tiles.of_filters ? kPlaneBack : tiles.vectors);
         whole(dim_k, tiles.of_filters ? tiles.vectors : kPlaneBack);
+    }
+
+    // Of CPUs without masks another algorithm, which the schedule's name says.
+    void build_columns(const Conv2dBackwardWeightOperands &op,
+                       const sc::Conv2dBackwardWeightContext &context) {
+        if (const auto tiles = sc::cpu::tiles_of_masked_columns(context))
+            build(conv2d_backward_weight_columns(op, *tiles, context.stride_x, context.kernel_w),
+                  sc::conv2d_backward_weight_columns_schedules, context);
+        else if (context.schedule == "columns_or_planes")
+            build(conv2d_backward_weight_peeled(op, sc::cpu::tiles_of_peeled(context)),
+                  sc::conv2d_backward_weight_peeled_schedules, context);
+        else
+            build(conv2d_backward_weight(op, sc::backward_weight_tiles(context)),
+                  sc::conv2d_backward_weight_schedules, context);
     }
 
     void build_products(Conv2dBackwardWeightOperands op, sc::Conv2dBackwardWeightContext context) {

@@ -20,7 +20,8 @@ WeightTiles root_tiles(const Conv2dBackwardWeightContext &context) {
 
 WeightTiles backward_weight_tiles(const Conv2dBackwardWeightContext &context) {
     if (context.schedule == "register_tiles") return cpu::tiles_in_registers(context);
-    if (context.schedule == "columns") return cpu::tiles_of_columns(context);
+    if (context.schedule == "columns" || context.schedule == "columns_or_copies")
+        return cpu::tiles_of_columns(context);
     return root_tiles(context);
 }
 

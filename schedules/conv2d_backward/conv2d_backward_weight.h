@@ -1,7 +1,10 @@
 #pragma once
 // Schedules of the algorithm in generators/conv2d_backward/conv2d_backward_weight.h.
 
+#include <optional>
+
 #include "generators/conv2d_backward/conv2d_backward_weight.h"
+#include "generators/conv2d_backward/conv2d_backward_weight_columns.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_peeled.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_planes.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_products.h"
@@ -45,6 +48,12 @@ void backward_weight_columns(generators::Conv2dBackwardWeight &stages,
                              const Conv2dBackwardWeightContext &context);
 generators::WeightTiles tiles_of_columns(const Conv2dBackwardWeightContext &context);
 
+void backward_weight_masked_columns(generators::Conv2dBackwardWeightColumns &stages,
+                                    const Conv2dBackwardWeightContext &context);
+// Undefined where nothing reads columns by masks: f32 alone, and AVX-512 has them.
+std::optional<generators::ColumnTiles> tiles_of_masked_columns(
+    const Conv2dBackwardWeightContext &context);
+
 void backward_weight_peeled(generators::Conv2dBackwardWeightPeeled &stages,
                             const Conv2dBackwardWeightContext &context);
 generators::PeeledTiles tiles_of_peeled(const Conv2dBackwardWeightContext &context);
@@ -71,10 +80,17 @@ void backward_weight_outer_products(generators::Conv2dBackwardWeightProducts &st
 inline const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext>
     conv2d_backward_weight_schedules = {{"root", root_of_sizes},
                                         {"register_tiles", cpu::backward_weight_register_tiles},
-                                        {"columns", cpu::backward_weight_columns}};
+                                        {"columns", cpu::backward_weight_columns},
+                                        {"columns_or_copies", cpu::backward_weight_columns}};
+inline const Table<generators::Conv2dBackwardWeightColumns, Conv2dBackwardWeightContext>
+    conv2d_backward_weight_columns_schedules = {
+        {"root", root_of_sizes},
+        {"columns_or_copies", cpu::backward_weight_masked_columns},
+        {"columns_or_planes", cpu::backward_weight_masked_columns}};
 inline const Table<generators::Conv2dBackwardWeightPeeled, Conv2dBackwardWeightContext>
     conv2d_backward_weight_peeled_schedules = {{"root", root_of_sizes},
-                                              {"peeled", cpu::backward_weight_peeled}};
+                                               {"peeled", cpu::backward_weight_peeled},
+                                               {"columns_or_planes", cpu::backward_weight_peeled}};
 inline const Table<generators::Conv2dBackwardWeightPlanes, Conv2dBackwardWeightContext>
     conv2d_backward_weight_planes_schedules = {{"root", root_of_sizes},
                                                {"panels", cpu::backward_weight_panels}};

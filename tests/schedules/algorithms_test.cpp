@@ -230,11 +230,21 @@ std::vector<Algorithm> backward_weight_depthwise(Layout layout) {
     Where of_3x3 = kWinogradSizes;
     for (const char *one : {"channels_per_group", "filters_per_group"})
         of_3x3.push_back({one, Relation::equal, 1});
-    return {{"conv2d_backward_weight", "peeled", "", where},
-            {"conv2d_backward_weight", "peeled", "_parts", where, "pixels:8,part:1"},
-            {"conv2d_backward_weight", "depthwise_row_sums", "", of_3x3, "vector:1"},
-            {"conv2d_backward_weight", "depthwise_row_sums", "_parts", of_3x3,
-             "vector:1,groups:16,rows:2,columns:4,blocks:132"}};
+    std::vector<Algorithm> all = {
+        {"conv2d_backward_weight", "peeled", "", where},
+        {"conv2d_backward_weight", "peeled", "_parts", where, "pixels:8,part:1"},
+        {"conv2d_backward_weight", "depthwise_row_sums", "", of_3x3, "vector:1"},
+        {"conv2d_backward_weight", "depthwise_row_sums", "_parts", of_3x3,
+         "vector:1,groups:16,rows:2,columns:4,blocks:132"}};
+    if (layout == Layout::nhwc) return all;
+    // Where nothing reads by masks rows are copied: of vectors of columns.
+    for (Constraint &constraint : columns(1)) of_3x3.push_back(constraint);
+    of_3x3.push_back({"out_w", Relation::at_least, 8});
+    all.push_back({"conv2d_backward_weight", "columns", "", of_3x3, "lanes:8,pixels:8"});
+    for (Constraint &constraint : of_3x3)
+        if (std::string_view(constraint.field).starts_with("stride")) constraint.value = 2;
+    all.push_back({"conv2d_backward_weight", "columns", "_s2", of_3x3, "lanes:8,pixels:8"});
+    return all;
 }
 
 // Of planes that are lines: tiles of a run, that several end in, of images, and all of them.

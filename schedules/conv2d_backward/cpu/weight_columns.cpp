@@ -18,6 +18,10 @@ struct ColumnSums {
 ColumnSums choose(const Conv2dBackwardWeightContext &context) {
     const int w = std::max(context.kernel_w, 1), h = std::max(context.kernel_h, 1);
     ColumnSums sums = {8, w, std::min(h, std::max(28 / w, 1)), 4, 1024};  // 28 of 32 registers
+    if (context.stride_y == 2) {
+        sums.rows = 2;
+        sums.pixels = 512;
+    }
     Knobs knobs(context.knobs);
     knobs.take("lanes", sums.lanes, {4, 8, 16});
     knobs.take("s", sums.s, steps(1, w));

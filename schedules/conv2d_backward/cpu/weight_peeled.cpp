@@ -24,6 +24,7 @@ PeeledSums choose(const Conv2dBackwardWeightContext &context) {
     if (!context.nhwc) {
         sums.g = 16;
         sums.pixels = 1024;  // whole planes are transposed
+        if (context.stride_y == 2 && one_multiply_add(context.target)) sums.step = 1;
     }
     Knobs knobs(context.knobs);
     if (context.nhwc) knobs.take("g", sums.g, {16, 32});

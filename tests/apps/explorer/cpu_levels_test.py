@@ -14,6 +14,7 @@ CASES = (
     "conv2d_backward_weight 7x7_960-960_3x3_depthwise --row depthwise3x3_s1_32 --layout nhwc",
     "conv2d_backward_weight 14x14_200-200_3x3_depthwise --row depthwise3x3_s1_masked --layout nhwc",
     "conv2d_backward_weight 14x14_200-200_3x3_depthwise --row depthwise3x3_s1_planes --layout nchw",
+    "conv2d_backward_weight 28x28_240-240_3x3_s2_depthwise --row depthwise3x3_s2_planes --layout nchw",
     "conv2d_backward_data 7x7_128-32_3x3 --layout nhwc",
     "conv2d_backward_data 7x7_576-160_1x1 --layout nhwc",
     "softmax_cross_entropy 64x10_both --row long --type f16",
