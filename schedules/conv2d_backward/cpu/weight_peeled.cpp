@@ -24,7 +24,8 @@ PeeledSums choose(const Conv2dBackwardWeightContext &context) {
     if (!context.nhwc) {
         sums.g = 16;
         sums.pixels = 1024;  // whole planes are transposed
-        if (context.stride_y == 2 && one_multiply_add(context.target)) sums.step = 1;
+        if (context.stride_y == 2 && context.kernel_h == 3 && one_multiply_add(context.target))
+            sums.step = 1;
     }
     Knobs knobs(context.knobs);
     if (context.nhwc) knobs.take("g", sums.g, {16, 32});
