@@ -41,7 +41,7 @@ row(cpu  depthwise5x5_s2_masked peeled     peeled          f32    nhwc     g:16 
 # the rows after it, which --row ROW names (bench --family conv2d_backward_weight --layout nchw --list depthwise).
 #        row                    algorithm  schedule           types         layouts  knobs     where
 row(cpu  depthwise3x3_s1_small  peeled     peeled             f32           nchw     -         depthwise 3x3 stride_1 planes out_w<=12)
-row(cpu  depthwise3x3_s2_small  peeled     peeled             f32           nchw     step:2/1  depthwise 3x3 stride_2 planes out_w<=12)
+row(cpu  depthwise3x3_s2_small  peeled     peeled             f32           nchw     -         depthwise 3x3 stride_2 planes out_w<=12)
 row(cpu  depthwise3x3_s1_planes columns    columns_or_planes  f32           nchw     -         depthwise 3x3 stride_1 planes)
 row(cpu  depthwise3x3_s2_planes columns    columns_or_planes  f32           nchw     -         depthwise 3x3 stride_2 planes)
 row(cpu  depthwise5x5_s1_planes peeled     peeled             f32           nchw     -         depthwise 5x5 stride_1 planes)
