@@ -130,8 +130,8 @@ TEST_F(CudaTensorProduct, RunsTheRowOfTensorCoresThatIsSelected) {
             };
             driver().clear();
             tensor_product(o.input, o.weight, maps, o.output, o.options);
-            expect_ran(
-                selected(select_tensor_product, transposed ? "matrices_transposed" : "matrices"));
+            expect_ran(selected(select_tensor_product,
+                                transposed ? "matrices_128_transposed" : "matrices_128"));
             driver().clear();
             tensor_product_backward_data(o.output, o.weight, maps, o.input, o.options);
             expect_ran(selected(select_tensor_product_backward_data,

@@ -24,15 +24,15 @@ protected:
     void SetUp() override {
         devices_ = devices_of(DeviceType::cuda);
         if (devices_.empty()) GTEST_SKIP() << "no CUDA device is here";
-        ASSERT_TRUE(row());
+        for (const char *name : {"matrices_32", "matrices_128", "matrices"}) ASSERT_TRUE(row(name));
     }
 
     static bool turned() {
         const auto &[product, type, transposed] = GetParam();
         return transposed != (product == Product::input_gradient);
     }
-    static const KernelInfo *row() {
-        return row_of(std::get<1>(GetParam()), turned() ? "matrices_transposed" : "matrices");
+    static const KernelInfo *row(const std::string &name = "matrices") {
+        return row_of(std::get<1>(GetParam()), turned() ? name + "_transposed" : name);
     }
     static TensorProductCase made(int64_t input, int64_t output, int64_t groups = 1) {
         TensorProductCase c{.seed = static_cast<uint64_t>(1000 * input + output)};
@@ -137,18 +137,22 @@ TEST_P(TensorCores, LeaveOutWhatIsInNoVectors) {
 
 TEST_P(TensorCores, AreSelected) {
     const auto &[product, type, transposed] = GetParam();
-    TensorProductProblem problem =
-        TensorProductProblem::from_shapes({1000, 64}, {27, 64, 128}, 9000, {1000, 128}, type);
-    problem.transposed = transposed;
-    const auto select =
-        product == Product::output ? select_tensor_product : select_tensor_product_backward_data;
-    const auto selected = [&](const TensorProductProblem &asked) {
-        const DeviceLimits limits = devices_.front().limits();
-        return select(asked, DeviceType::cuda, limits, false).kernel;
+    const bool forward = product == Product::output;
+    const auto selected = [&](int64_t computed, bool aligned) {
+        const int64_t input = forward ? 64 : computed, output = forward ? computed : 64;
+        TensorProductProblem problem = TensorProductProblem::from_shapes(
+            {1000, input}, {27, input, output}, 9000, {1000, output}, type);
+        problem.transposed = transposed;
+        problem.aligned = aligned;
+        const auto select = forward ? select_tensor_product : select_tensor_product_backward_data;
+        return select(problem, DeviceType::cuda, devices_.front().limits(), false).kernel;
     };
-    EXPECT_EQ(selected(problem), row());
-    problem.aligned = false;
-    EXPECT_STREQ(selected(problem)->row, "any");
+    EXPECT_EQ(selected(8, true), row("matrices_32"));
+    EXPECT_EQ(selected(32, true), row("matrices_32"));
+    EXPECT_EQ(selected(40, true), row("matrices"));
+    EXPECT_EQ(selected(120, true), row("matrices"));
+    EXPECT_EQ(selected(128, true), row("matrices_128"));
+    EXPECT_STREQ(selected(128, false)->row, "any");
 }
 
 // Neither a weight of an offset that a row has not, nor what the row of the input that stands for

@@ -122,9 +122,16 @@ TensorProductStationarySizes tensor_product_matrix_sizes(const Context &context)
 // products to 8 loads of four matrices.
 //
 // A thread has 32 sums, and 32 of the slot's product, which are added once a slot where the row has
-// a pair in it. They are why a warp's tile is no larger, and why copies are not asynchronous:
-// compiler/async_copies.h has one nest of loops, of copies and products alone. Lost: a product by
-// zeros of rows without a pair, which has no sums of its own, but makes NaN of what is not finite.
+// a pair in it. They are why copies are not asynchronous: compiler/async_copies.h has one nest of
+// loops, of copies and products alone. Lost: a product by zeros of rows without a pair, which has
+// no sums of its own, but makes NaN of what is not finite.
+//
+// 32: of a narrow output 32 channels, by two warps. 128: a warp has 64 channels of 32 rows, 64 sums
+// a thread, 32 products to 12 loads of four matrices: what bounds wide channels is shared memory.
+//
+// Lost: tiles of pairs that are all there, as tiled.cpp has them, with up to 128 of them. Slots are
+// half full; but a sum in shared memory is loaded and stored for each pair, 8 bytes, which is more
+// than its operands take up to 64 channels, and 4 by 8 threads meet in banks there.
 //
 // What is next to each other in the weight is either: channels of the output, which are across the
 // terms, or, where the weight is turned round, those of the input, which are along them.

@@ -24,15 +24,15 @@ void hold_best(TopKTiles &stages, const LoopLevel &at) {
 // A block sorts a tile in shared memory, in place; a thread has eight of its items at a time, in
 // registers, for three steps of the bitonic network. A tile of 1024, with 128 threads, takes 20
 // rounds, each a load and a store of eight items and a barrier, where step by step it would be 55.
-// Where 64 items are kept, it is 7 rounds, and 8 of half of the items and less; where 8, 1 and 7.
-// Shared memory: 9/8 of a tile's items, of 4 to 12 bytes: 1024 of keys of 32 bits with indices 9216
-// bytes; half as much again where fewer are kept. Registers: eight items and their addresses, 56,
-// or 80 with keys of 64 bits. Loads from the row are of neighbouring elements by neighbouring
-// threads, eight of a thread in flight. Places: with one in 33 left out instead of one in nine,
-// lanes 32 or 64 places apart met four in a bank, and keys of 64 bits took 96 registers. Rejected
-// by arithmetic: a Func for each step (twice the memory, a load and a store an item and step); 16
-// items a thread, which four steps join (17 rounds, but 64 threads for a tile, and with keys of 64
-// bits twice the registers).
+// Where 256 items are kept, it is 13 rounds, and 6 of half of the items and less; where 64, 7 and
+// 8; where 8, 1 and 7. Shared memory: 9/8 of a tile's items, of 4 to 12 bytes: 1024 of keys of 32
+// bits with indices 9216 bytes; half as much again where fewer are kept. Registers: eight items and
+// their addresses, 56, or 80 with keys of 64 bits. Loads from the row are of neighbouring elements
+// by neighbouring threads, eight of a thread in flight. Places: with one in 33 left out instead of
+// one in nine, lanes 32 or 64 places apart met four in a bank, and keys of 64 bits took 96
+// registers. Rejected by arithmetic: a Func for each step (twice the memory, a load and a store an
+// item and step); 16 items a thread, which four steps join (17 rounds, but 64 threads for a tile,
+// and with keys of 64 bits twice the registers).
 void topk_tiles(TopKTiles &stages, const Context &context) {
     const TopKTile tile = topk_tile(context);
     const int lanes = tile.items / TopKTiles::slots;
