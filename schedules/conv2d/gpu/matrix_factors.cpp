@@ -10,11 +10,14 @@ namespace hk::schedules::gpu {
 namespace {
 
 // A thread copies several vectors of one term, whose place it finds once. Eight threads are of two
-// terms, four apart, which are in different banks (compiler/swizzle.h).
+// terms, four apart, which are in different banks (compiler/swizzle.h). Of half vectors sixteen are,
+// and the next sixteen of two terms that are two further.
 void copy_across(Func factor, const Var &inner, int tile, int vector, const MatrixTiles &t,
                  const LoopLevel &step) {
     const Var lane("lane"), k8("k8"), co("co"), ci("ci"), far("far"), t0("t0"), t1("t1"), t2("t2");
+    const Var near("near"), next("next");
     const ProductSlice slice(factor.type());
+    const bool halves = vector < slice.vector;
     std::vector<Var> storage = {inner, c}, alone;
     for (const Var &dim : factor.args())
         if (dim.name() != inner.name() && dim.name() != c.name()) alone.push_back(dim);
@@ -30,10 +33,11 @@ void copy_across(Func factor, const Var &inner, int tile, int vector, const Matr
     factor.split(inner, k8, lane, vector)
         .split(k8, k8, t0, kMatrixLanesK)
         .split(c, co, ci, kMatrixLanesX)
-        .split(co, co, t2, t.warps(), TailStrategy::GuardWithIf)
-        .split(ci, far, ci, kMatrixLanesX / 2)
-        .fuse(far, ci, t1)
-        .reorder(loops)
+        .split(ci, far, ci, kMatrixLanesX / 2);
+    if (halves) factor.split(ci, ci, near, 2).fuse(near, co, co).split(k8, k8, next, 2);
+    factor.split(co, co, t2, t.warps(), TailStrategy::GuardWithIf).fuse(far, ci, t1);
+    if (halves) factor.fuse(next, t1, t1);
+    factor.reorder(loops)
         .vectorize(lane)
         .gpu_threads(t0, t1, t2)
         .never_partition_all();
