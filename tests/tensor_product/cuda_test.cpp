@@ -98,7 +98,7 @@ TEST_F(CudaTensorProduct, LaunchesOfEveryRowAreLegalAndFew) {
     const Sizes all[] = {
         {1, 1, 1, 1, 1, 1},       {100, 90, 27, 64, 64, 1},       {1000, 900, 8, 16, 32, 3},
         {50, 60, 2, 200, 300, 1}, {5000000, 4300000, 1, 1, 1, 1}, {10, 10, 1, 1, 3000000, 1},
-        {3, 4, 1000, 3, 5, 40},   {80, 70, 8, 16, 16, 1}};
+        {3, 4, 1000, 3, 5, 40},   {80, 70, 8, 16, 16, 1},         {90, 80, 8, 64, 128, 1}};
     std::set<std::string> launched;
     for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16, DataType::f64}) {
         for (const Sizes &s : all) {

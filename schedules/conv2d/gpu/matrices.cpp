@@ -20,7 +20,7 @@ bool finishes_in_loops(const Conv2dContext &context) {
 }
 
 int product_row_vector(const Conv2dContext &context) {
-    return gpu::matrix_tiles(context, 1).vector;
+    return gpu::matrix_tiles(context, 1, true).vector;
 }
 
 namespace gpu {
@@ -158,7 +158,7 @@ void bound_parts(Conv2dSliced &stages) {
 
 }  // namespace
 
-MatrixTiles matrix_tiles(const Context &context, int of_lane) {
+MatrixTiles matrix_tiles(const Context &context, int of_lane, bool reads_rows) {
     MatrixTiles t(of_lane);
     Knobs knobs(context.knobs);
     knobs.take("tile_k", t.tile_k, powers(32, 256));
@@ -166,7 +166,7 @@ MatrixTiles matrix_tiles(const Context &context, int of_lane) {
     knobs.take("warps_k", t.warps_k, powers(1, 8));
     knobs.take("warps_x", t.warps_x, powers(1, 8));
     knobs.take("stages", t.stages, steps(1, 8));
-    knobs.take("vector", t.vector, powers(4, 8));
+    if (reads_rows) knobs.take("vector", t.vector, powers(4, 8));
     knobs.end();
     const int sums = t.tile_k * t.tile_x / (32 * t.warps());
     knobs.require(t.tile_k % (t.of_warp() * t.warps_k) == 0,
@@ -346,7 +346,8 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     const bool across = context.filters_inner && !stages.transposed.defined();
     const bool in_parts = stages.partial.defined();
     const int along = channels_of_lane(in_parts && !stages.in_rows ? stages.partial.type() : type);
-    run_products(stages, context, matrix_tiles(context, across ? kAcross : along));
+    run_products(stages, context,
+                 matrix_tiles(context, across ? kAcross : along, stages.row_vector > 0));
 }
 
 void outer_products(Conv2dSliced &stages, const Conv2dContext &context) {

@@ -58,7 +58,7 @@ struct MatrixTiles {
 };
 
 // As the schedule's knobs have them, of so many neighbouring output channels of a thread.
-MatrixTiles matrix_tiles(const Context &context, int of_lane);
+MatrixTiles matrix_tiles(const Context &context, int of_lane, bool reads_rows = false);
 // Those of multiply-adds: all threads of a block are as one warp is there.
 MatrixTiles outer_tiles(const Context &context, bool pixels_first);
 

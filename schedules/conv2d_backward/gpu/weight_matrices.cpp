@@ -53,7 +53,9 @@ MatrixTiles matrix_tiles(const Type &type, bool in_rows,
     knobs.take("warps_k", t.warps_k, powers(1, 8));
     knobs.take("warps_e", t.warps_e, powers(1, 8));
     knobs.take("stages", t.stages, steps(1, 8));
-    knobs.take("vector", t.vector, powers(4, 8));
+    if (!context.nhwc && type.bytes() == 2)
+        knobs.take("vector", t.vector,
+                   in_rows ? std::vector<int>{4, 8} : std::vector<int>{0, 4, 8});
     knobs.end();
     const int sums = t.tile_k * t.tile_e / (32 * t.warps());
     knobs.require(t.tile_k % (2 * kMatrix * t.warps_k) == 0, "warps_k divides tile_k / 16");
@@ -357,7 +359,7 @@ void backward_weight_outer_products(Conv2dBackwardWeightProducts &stages,
 
 int backward_weight_row_vector(const Conv2dBackwardWeightContext &context, bool both) {
     if (context.schedule == "outer_products") return both ? 1 : 0;
-    return gpu::matrix_tiles(BFloat(16), both, context).vector;
+    return gpu::matrix_tiles(context.in_f32 ? Float(32) : BFloat(16), both, context).vector;
 }
 
 }  // namespace hk::schedules

@@ -15,6 +15,7 @@
 #include "compiler/setup.h"
 #include "hk/conv2d.h"
 #include "hk/error.h"
+#include "runtime/src/packed.h"
 #include "tests/apps/program.h"
 #include "tests/support/folder.h"
 #include "timing.h"
@@ -125,11 +126,11 @@ std::string line_of(const Candidate &candidate) {
 
 TEST_F(GpuBundleTest, CudaIsMadeWithoutADeviceAndSaysWhereThereIsNone) {
     make("cuda:0");
-    // A fat binary for each candidate and for each row that takes the case: products,
+    // Packed code for each candidate and for each row that takes the case: products,
     // products_windows, any and unstaged.
-    const std::string fat_binary = "\x50\xed\x55\xba";
+    const std::string code(detail::kPackedMark, sizeof detail::kPackedMark);
     if (*HK_PTXAS) {
-        EXPECT_EQ(count_of(text_of("measure"), fat_binary), 3u + 4u);
+        EXPECT_EQ(count_of(text_of("measure"), code), 3u + 4u);
     }
     const Outcome needs = run_program("ldd '" + (folder_ / "measure").string() + "'");
     for (const char *library : {"libHalide", "libLLVM", "libstdc++", "libcuda", "not found"})
