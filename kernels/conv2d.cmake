@@ -190,9 +190,9 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # channels at a time; the last rung stages nothing and fits every device. Budgets: shared bytes are what was measured,
 # registers what ptxas may use, for it spills nothing then: of 256 threads, 64 are four blocks a multiprocessor, 80
 # three. products: f32 by multiply-adds, the output's pixels as one line; few takes less time of up to 16 filters.
-# Because an application with all rows has to stay under 10 MB, products, few and depthwise tiles are for f32, and what is
-# large or special is for CUDA alone; 3x3 of f32 is not there, as products leave little to it. For the same reason matrices
-# of nchw and of TF32 have one tile.
+# Because an application with all rows has to stay small (docs/runtime/linking.md), products, few and depthwise tiles are
+# for f32, and what is large or special is for CUDA alone; 3x3 of f32 is not there, as products leave little to it. For the
+# same reason matrices of nchw and of TF32 have one tile.
 # matrices: tensor cores. On an H100, ResNet-50 of bf16 at batch 32, 64 filters by 128 pixels are the fastest of seven
 # tiles (explorer run conv2d resnet50 --type bf16 --knobs …) for 1x1 filters, as for up to 64 filters; 128 by 64 for others, whose pixels' places cost more to find. Tiles
 # whose warps have 64 by 64 sums have fewer instructions and are slower: two blocks a multiprocessor, not four.
