@@ -18,8 +18,8 @@ row(cpu  gradient      parts                cached_part   f32,f16,bf16  nhwc,nch
 # parts of each channel; of nchw a block a group, whose channels are one row, and on CUDA vectors of it; for the gradients of
 # large ones threads for parts (nhwc), or first one a channel; last a thread a group, which stages nothing. Tensors are read
 # from memory once by rows and blocks of groups, twice by parts and gradients of large groups. Budgets are what was measured,
-# registers rounded up to a multiple of 8. gradient_parts: of an H100's model 26 us for 256x256_64_g64, where a block a group
-# had 154 (counts --list networks --family group_norm_backward --layout nhwc).
+# registers rounded up to a multiple of 8. gradient_parts: of an H100's model a sixth of the time of a block a group, for
+# 256x256_64_g64 (docs/performance/nvidia-h100.md).
 #        row                algorithm        schedule          types         layouts    knobs     budget                                                where
 row(gpu  rows               runs             warp_a_group      f32,f16,bf16  nhwc       -         shared:3616,registers:56,conflicts:1.05,sectors:1.05  backward=0 few_pixels)
 row(gpu  block              runs             block_a_group     f32,f16,bf16  nhwc       -         shared:3204,registers:56,conflicts:1.0,sectors:1.75   backward=0 channels_per_group>=8 group_elements<=32768)

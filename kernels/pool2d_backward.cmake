@@ -35,8 +35,8 @@ row(cpu  average         average_by_rows    by_rows      f32,f16,bf16  nchw     
 row(cpu  max_long        max_in_blocks      in_blocks    f32,f16,bf16  nhwc,nchw  -        average=0)
 row(cpu  average_long    average_in_blocks  in_blocks    f32,f16,bf16  nhwc,nchw  -        average=1)
 
-# GPU: as pool2d, but four elements of a column a thread in place of one: of an H100's model average has 2.2 us in place of
-# 3.6 (counts --filter pool2d_backward_average_f32_nhwc --output FILE).
+# GPU: as pool2d, but four elements of a column a thread in place of one: of an H100's model average has three fifths of the
+# time (counts --filter pool2d_backward_average --output FILE).
 #        row             algorithm          schedule            types         layouts    knobs  budget                                              where
 row(gpu  max_2x2         max_of_tiles       tile_per_thread     f32,f16,bf16  nhwc,nchw  -      shared:0,registers:64,sectors:2.4                   average=0 2x2_s2)
 row(gpu  max_3x3_s2_1    max_of_tiles       tile_per_thread     f32,f16,bf16  nhwc,nchw  -      shared:0,registers:128,sectors:2.1                  average=0 3x3_s2 padded_1)
