@@ -1,6 +1,6 @@
 #pragma once
-// Packs device code: an OpenCL program shrinks to a fifth, a fatbin to half of what NVIDIA's tool
-// makes of it. runtime/src/packed.h has the format and undoes it.
+// Packs device code: a fatbin has at most three fifths of what NVIDIA's tool makes of it
+// (tests/compiler/embed_device_code_test.cpp). runtime/src/packed.h has the format and undoes it.
 
 #include <string>
 #include <string_view>

@@ -32,7 +32,7 @@ std::array<Expr, 5> place_of_sum(const Conv2dOperands &op, const ProductForm &fo
 
 // Smooth activations are a loop of all of a thread's sums, which a call has or not, and so, where
 // they finish in loops, is each of the others; else those are branches of each sum.
-void finish_in_branches(Conv2dOperands &op, const ProductForm &form, Conv2dSliced &stages) {
+void finish_sums(Conv2dOperands &op, const ProductForm &form, Conv2dSliced &stages) {
     const bool in_parts = form.parts.defined(), activates = op.slope.defined();
     const std::array<Expr, 5> at = place_of_sum(op, form, stages);
     Func &sum = in_parts ? stages.joined : stages.sum;
@@ -203,7 +203,7 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
     Conv2dOperands op = operands;
     Conv2dSliced stages = conv2d_product_sums(op, form);
     if (op.slope.defined()) stages.line = op.columns.value.defined();
-    finish_in_branches(op, form, stages);
+    finish_sums(op, form, stages);
     stages.activated = Func("activated");
     stages.output = Func("result");
     if (form.apart)

@@ -40,6 +40,7 @@ void activate_smoothly(Conv2dOperands &op, const std::array<Expr, 5> &at, Func &
 }
 
 void add_residual(Conv2dOperands &op, const std::array<Expr, 5> &at, Func &sum, RDom &added) {
+    // An update is over what it reads: added.x is 0.
     added = RDom(0, select(op.has_residual, 1, 0), "added");
     const Expr value = op.residual(at[0], at[1], at[2], at[3], at[4] + added.x);
     sum(k, g, x, y, n) = strict_float(sum(k, g, x, y, n) + cast<float>(value));
@@ -48,7 +49,7 @@ void add_residual(Conv2dOperands &op, const std::array<Expr, 5> &at, Func &sum, 
 
 void activate_linearly(Conv2dOperands &op, Func &sum, RDom &linear) {
     linear = RDom(0, select(op.activates, 1, 0), "linear");
-    const Expr low = select(linear.x == 0, op.low, 0.f);
+    const Expr low = select(linear.x == 0, op.low, 0.f);  // which it is, as above
     sum(k, g, x, y, n) = linear_activation(sum(k, g, x, y, n), op.slope, low, op.high, true);
     op.slope = Expr();
 }

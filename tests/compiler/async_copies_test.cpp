@@ -62,33 +62,28 @@ TEST(AsyncCopies, SumsOfF32ReadTheirStage) {
               count(Product{.type = Float(32), .loop = "terms"}.ptx(), "bar.sync"));
 }
 
+// Of three stages copies of so many bytes, less than a vector's 16, and none by registers.
+void expect_copies(Product product, int bytes) {
+    const int of_vector = 16 / bytes;
+    const std::string ptx = product.ptx(), size = "], " + std::to_string(bytes);
+    EXPECT_EQ(count(ptx, "cp.async.ca.shared.global"), 6 * of_vector * 3);
+    EXPECT_EQ(count(ptx, size + ";"), 6 * of_vector * 3);
+    EXPECT_EQ(count(ptx, "cp.async.cg"), 0);
+    EXPECT_EQ(count(ptx, "ld.global"), 0) << "words pass a register";
+    product.cut = true;
+    EXPECT_EQ(count(product.ptx(), size + ", %r"), 2 * of_vector * 3) << "of rows alone";
+}
+
 // Words that are no neighbours are copied one by one; of a condition one comparison is of the word
 // itself, what all of a thread's words have in common is its end.
 TEST(AsyncCopies, CopiesWordsOneByOne) {
-    const Product words{.type = Float(32), .loop = "terms", .vector = 1, .stages = 3};
-    const std::string ptx = words.ptx();
-    EXPECT_EQ(count(ptx, "cp.async.ca.shared.global"), 6 * 4 * 3);
-    EXPECT_EQ(count(ptx, "], 4;"), 6 * 4 * 3);
-    EXPECT_EQ(count(ptx, "cp.async.cg"), 0);
-    EXPECT_EQ(count(ptx, "ld.global"), 0) << "words pass a register";
-    Product cut = words;
-    cut.cut = true;
-    EXPECT_EQ(count(cut.ptx(), "], 4, %r"), 2 * 4 * 3) << "of rows alone";
+    expect_copies({.type = Float(32), .loop = "terms", .vector = 1, .stages = 3}, 4);
 }
 
 // Vectors of 8 bytes, to the halves of those that matrices are read by.
 TEST(AsyncCopies, CopiesHalfVectors) {
-    for (const Type type : {Float(16), BFloat(16)}) {
-        const Product halves{.type = type, .vector = 4, .stages = 3};
-        const std::string ptx = halves.ptx();
-        EXPECT_EQ(count(ptx, "cp.async.ca.shared.global"), 6 * 2 * 3);
-        EXPECT_EQ(count(ptx, "], 8;"), 6 * 2 * 3);
-        EXPECT_EQ(count(ptx, "cp.async.cg"), 0);
-        EXPECT_EQ(count(ptx, "ld.global"), 0) << "words pass a register";
-        Product cut = halves;
-        cut.cut = true;
-        EXPECT_EQ(count(cut.ptx(), "], 8, %r"), 2 * 2 * 3) << "of rows alone";
-    }
+    for (const Type type : {Float(16), BFloat(16)})
+        expect_copies({.type = type, .vector = 4, .stages = 3}, 8);
 }
 
 TEST(AsyncCopies, WordsOutsideAreZeros) {

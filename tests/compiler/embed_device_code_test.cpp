@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "compiler/tools.h"
+#include "runtime/src/packed.h"
 #include "tests/support/folder.h"
 
 namespace {
@@ -64,6 +65,11 @@ TEST(EmbedDeviceCode, MakesAFatbin) {
     EXPECT_GT(kernels[0].registers, 0);
     EXPECT_EQ(kernels[0].stack_bytes, 0);
     EXPECT_EQ(kernels[0].threads, 64);
+
+    const std::string packed = device_code(
+        embed_device_code(module, tools, true, hk::test::own_folder().string(), {}, kernels));
+    EXPECT_TRUE(packed.starts_with({hk::detail::kPackedMark, sizeof hk::detail::kPackedMark}));
+    EXPECT_LT(packed.size(), code.size() * 3 / 5);
 }
 
 TEST(EmbedDeviceCode, KeepsPtxWithoutTheTools) {

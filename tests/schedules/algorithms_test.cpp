@@ -1,4 +1,5 @@
-// Is each algorithm the definition (algorithm.h); pool2d's are in pool2d_algorithms_test.cpp.
+// Is each algorithm the definition (algorithm.h); pool2d's and tensor_product's are in tests
+// of their own.
 
 #include <gtest/gtest.h>
 
@@ -7,7 +8,6 @@
 #include "tests/conv2d_backward/case.h"
 #include "tests/quantized_conv2d/check.h"
 #include "tests/schedules/algorithm.h"
-#include "tests/tensor_product/case.h"
 
 namespace hk::test {
 namespace {
@@ -38,24 +38,6 @@ TEST_P(QuantizedConv2dAlgorithm, IsTheDefinition) {
     else
         check_convolution<QuantizedConv2dCase>();
 }
-
-class ProductTest : public RootTest {
-protected:
-    void check_product(Product product) const {
-        check_row<TensorProductCase>(
-            kernel(), Device::cpu(),
-            TensorProductRequest{kernel().type, kernel().where, 2e5, product}, 12);
-    }
-};
-
-class TensorProductAlgorithm : public ProductTest {};
-TEST_P(TensorProductAlgorithm, IsTheDefinition) {
-    check_product(Product::output);
-    check_product(Product::input_gradient);
-}
-
-class TensorProductWeightAlgorithm : public ProductTest {};
-TEST_P(TensorProductWeightAlgorithm, IsTheDefinition) { check_product(Product::weight_gradient); }
 
 const Where kWinogradSizes = fixed({{"kernel_w", 3},
                                     {"kernel_h", 3},
@@ -275,31 +257,6 @@ const Algorithm kBackwardBias[] = {
     {"conv2d_backward_bias", "partial_sums", "_4_parts", {}, "lanes:4,parts:3"},
 };
 
-// Of small tiles also the schedules; rows that are gathered first, chunks that are copied.
-const Where kAdjacent = fixed({{"adjacent", 1}});
-constexpr const char *kTiles = "pairs:3,group:2,rows:4,depth:4", *kSlices = "pairs:4,depth:4";
-const Algorithm kTensorProduct[] = {
-    {"tensor_product", "tiles", "", kAdjacent, kTiles},
-    {"tensor_product", "tiles", "_apart", {}, kTiles},
-    {"tensor_product", "tiles", "_in_registers", kAdjacent, kTiles, "register_tiles"},
-    {"tensor_product", "tiles", "_in_registers_apart", {}, kTiles, "register_tiles"},
-    {"tensor_product", "tiles", "_gathered", kAdjacent, "pairs:3,group:2,rows:4,depth:4,stage:1",
-     "register_tiles"},
-};
-const Algorithm kTensorProductWeight[] = {
-    {"tensor_product_backward_weight", "slices", "", kAdjacent, kSlices},
-    {"tensor_product_backward_weight", "slices", "_in_registers", kAdjacent, kSlices,
-     "register_tiles"},
-    {"tensor_product_backward_weight", "slices", "_exact", fixed({{"adjacent", 1}, {"exact", 1}}),
-     kSlices, "register_tiles"},
-    {"tensor_product_backward_weight", "slices", "_staged", kAdjacent,
-     "pairs:4,depth:4,stage_input:1,stage_gradient:1", "register_tiles"},
-};
-
-auto of_any_layout(const std::vector<Algorithm> &algorithms) {
-    return testing::Combine(testing::ValuesIn(algorithms), testing::Values(Layout::any),
-                            testing::Values(DataType::f32));
-}
 // Known sizes are arithmetic of indices, which no type changes.
 std::vector<Algorithm> of_any_sizes(std::vector<Algorithm> algorithms) {
     std::erase_if(algorithms, [](const Algorithm &one) { return !one.name.empty(); });
@@ -384,11 +341,6 @@ INSTANTIATE_TEST_SUITE_P(Root, BackwardBiasAlgorithm, in_layouts(all(kBackwardBi
 INSTANTIATE_TEST_SUITE_P(Root, QuantizedConv2dAlgorithm,
                          in_layouts(quantized_algorithms(), {DataType::u8, DataType::f32}),
                          parameter_name);
-INSTANTIATE_TEST_SUITE_P(Root, TensorProductAlgorithm, of_any_layout(all(kTensorProduct)),
-                         parameter_name);
-INSTANTIATE_TEST_SUITE_P(Root, TensorProductWeightAlgorithm,
-                         of_any_layout(all(kTensorProductWeight)), parameter_name);
-
 // Grouped, of real numbers, where a sum in another order would have other bits.
 TEST(Conv2dBackwardDataFormulations, GiveTheSameBits) {
     for (const Layout layout : {Layout::nhwc, Layout::nchw}) {

@@ -74,10 +74,10 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
     const bool in_parts = stages.partial.defined();
     if (in_parts) sum.bound_extent(stages.part, 1);
     RVar product("product"), ci("ci"), slices("stages_" + std::to_string(t.stages));
-    std::vector<RVar> finishing;  // of the updates after 0, which sums up
+    std::vector<RDom> finishing;  // of the updates after 0, which sums up
     if (!in_parts)
         for (const RDom &once : {stages.added, stages.smooth, stages.linear})
-            if (once.defined()) finishing.push_back(once.x);
+            if (once.defined()) finishing.push_back(once);
     for (int update = -1; update <= static_cast<int>(finishing.size()); update++) {
         Stage stage = update < 0 ? Stage(sum) : sum.update(update);
         const Var k8("k8");
@@ -97,15 +97,14 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
             loops.insert(loops.end() - 3, {d.y, d.z, slices});
         }
         if (in_parts) loops.emplace_back(stages.part);
-        if (update > 0) loops.emplace_back(finishing[update - 1]);
+        const RDom once = update > 0 ? finishing[update - 1] : RDom();
+        if (update > 0) loops.emplace_back(once.x);
         stage.reorder(loops);
-        const bool in_turns = update > 0 && stages.smooth.defined() &&
-                              finishing[update - 1].name() == stages.smooth.x.name();
-        const bool adds = update == 1 && stages.added.defined() && !stages.in_rows;
-        if (adds)
-            stage.vectorize(l.ki).unroll(l.kg).unroll(l.xi);
-        else if (!in_turns)
-            stage.unroll(l.ki).unroll(l.kg).unroll(l.xi);
+        if (!once.same_as(stages.smooth) || update <= 0) {  // that is in turns
+            const bool reads_vectors = update > 0 && once.same_as(stages.added) && !stages.in_rows;
+            reads_vectors ? stage.vectorize(l.ki) : stage.unroll(l.ki);
+            stage.unroll(l.kg).unroll(l.xi);
+        }
         l.run(stage, t);
     }
 }

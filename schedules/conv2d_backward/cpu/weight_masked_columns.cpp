@@ -62,8 +62,8 @@ std::optional<ColumnTiles> tiles_of_masked_columns(const Conv2dBackwardWeightCon
 //
 // bench --family conv2d_backward_weight --layout nchw --list mobilenetv2 --filter 3x3 on Zen 4, us,
 // and as it was, of transposed planes (28x28, 56x56 with a stride of 2) or copied rows: 112x112_32
-// 87 and 117, 56x56_144 108 and 140, 28x28_192 39 and 52; with a stride of 2 112x112_96 160 and
-// 199, 56x56_144 58 and 74, 28x28_192 23 and 27.
+// 85 and 129, 56x56_144 110 and 146, 28x28_192 39 and 52; with a stride of 2 112x112_96 169 and
+// 208, 56x56_144 58 and 75, 28x28_192 23 and 26.
 //
 // Lost, --knobs lanes:8 (vectors of 256 bits, of which more lie within a line of the cache): as
 // fast at 14x14, 1.2 times as slow at 28x28, 1.3 times at 112x112. Lost also: a sum that is left as

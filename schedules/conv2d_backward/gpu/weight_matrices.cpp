@@ -45,7 +45,10 @@ struct MatrixTiles {
 MatrixTiles matrix_tiles(const Type &type, bool in_rows,
                          const Conv2dBackwardWeightContext &context) {
     MatrixTiles t;
-    if (in_rows) t.of_lane_e = kNeighbours, t.vector = pixel_vector(type);
+    if (in_rows) {
+        t.of_lane_e = kNeighbours;
+        t.vector = pixel_vector(type);
+    }
     if (type.bytes() == 4) t.of_lane_k = 2;
     Knobs knobs(context.knobs);
     knobs.take("tile_k", t.tile_k, powers(32, 256));

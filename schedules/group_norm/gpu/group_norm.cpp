@@ -232,11 +232,7 @@ void output_of_parts(GroupNorm &stages, int together) {
         .gpu_threads(c, xt)
         .unroll(x)
         .never_partition_all();
-    for (Func one : {stages.loaded, stages.of_channel}) {
-        one.compute_at(out, c).store_in(MemoryType::Register);
-        for (const Var &of : {c, g, n}) one.bound_extent(of, 1);
-    }
-    stages.loaded.bound_extent(y, 1).bound_extent(x, together).unroll(x);
+    load_together(stages, out, c, together);
     for (Func one : {stages.mean, stages.rstd}) {
         one.compute_root()
             .split(group, go, group, 32, guard)

@@ -207,11 +207,7 @@ void gradient_of_input(GroupNormBackward &stages, int together) {
         .gpu_threads(c, xt)
         .unroll(x)
         .never_partition_all();
-    for (Func one : {stages.loaded, stages.of_channel}) {
-        one.compute_at(out, co).store_in(MemoryType::Register);
-        for (const Var &of : {c, g, n}) one.bound_extent(of, 1);
-    }
-    stages.loaded.bound_extent(y, 1).bound_extent(x, together).unroll(x);
+    load_together(stages, out, co, together);
 }
 
 }  // namespace

@@ -75,6 +75,17 @@ inline void of_block(Halide::Func f, Halide::Func at, const Halide::Var &loop) {
         .bound_extent(generators::g, 1);
 }
 
+// What a thread has of a row, so many pixels of a channel, loaded before any of it is stored.
+template<typename Stages>
+void load_together(Stages &stages, Halide::Func out, const Halide::Var &loop, int together) {
+    using generators::c, generators::g, generators::n, generators::x, generators::y;
+    for (Halide::Func one : {stages.loaded, stages.of_channel}) {
+        one.compute_at(out, loop).store_in(Halide::MemoryType::Register);
+        for (const Halide::Var &of : {c, g, n}) one.bound_extent(of, 1);
+    }
+    stages.loaded.bound_extent(y, 1).bound_extent(x, together).unroll(x);
+}
+
 // What channels have of their group, (c, group, g, n): a block a group, whose sums are over parts.
 inline void factors_of_groups(Halide::Func factors,
                               std::initializer_list<generators::LaneSums *> sums,
