@@ -117,7 +117,7 @@ protected:
             buffer.dim(d).set_stride(buffer.dim(d).stride() / elements * elements);
     }
 
-    // Images in rows are read in whole vectors of so many pixels.
+    // Images in rows are read, or stored, in whole vectors of so many pixels.
     template<typename Buffer>
     void constrain_rows(Buffer &image, int vector) const {
         if (!pointwise() || fix_stride_x.value() != 1 || fix_stride_y.value() != 1 ||

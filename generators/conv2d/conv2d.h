@@ -114,7 +114,7 @@ struct Conv2dSliced {
     bool line = false;
     // Of products of windows: the copy, instead of those.
     CopiedWindows windows;
-    Halide::RDom r, pixels;
+    Halide::RDom r, pixels;  // pixels.x: of the line, or their vectors, of which pixels.y counts
     BlockedSum blocked;
     // Of products: of the sum's updates by the residual, a smooth activation and a linear one, in
     // this order, else undefined. Each is one of a call, or none.
@@ -160,6 +160,8 @@ struct ProductForm {
     // The same of 1x1 filters without padding, of strides of 1, in vectors of so many pixels: rows
     // are whole ones, and pixels are next to each other where they are staged. 0: not so.
     int rows = 0;
+    // Neighbouring pixels, of one row, that a thread has: it stores them at once.
+    int of_lane() const { return rows > 0 ? 2 : 1; }
     // Any number of channels, of images of either layout: what a row of a window meets is one tap
     // of a copy (generators/conv2d/channels_last.h). Dilations along rows are 1.
     bool windows = false;

@@ -237,21 +237,24 @@ private:
         const bool windows = products_of_windows();
         const int rows = products_of_rows() ? hk::schedules::product_row_vector(context) : 0;
         if (rows > 0) constrain_rows(input, rows);
-        Conv2dSliced stages =
-            conv2d_products(op, {.apart = products_apart(),
-                                 .parts = parts(),
-                                 .slices = slices(),
-                                 .order = Conv2dLayout(layout),
-                                 .lanes = windows ? 0 : hk::schedules::product_lanes(context),
-                                 .rows = rows,
-                                 .windows = windows,
-                                 .finishes_in_loops = hk::schedules::finishes_in_loops(context)});
+        const ProductForm form = {
+            .apart = products_apart(),
+            .parts = parts(),
+            .slices = slices(),
+            .order = Conv2dLayout(layout),
+            .lanes = windows ? 0 : hk::schedules::product_lanes(context),
+            .rows = rows,
+            .windows = windows,
+            .finishes_in_loops = hk::schedules::finishes_in_loops(context)};
+        if (rows > 0) constrain_rows(residual, form.of_lane());
+        Conv2dSliced stages = conv2d_products(op, form);
         if (!products_apart()) {
             build(stages, hk::schedules::product_schedules, context);
             return;
         }
         output = stages.output;
         constrain_image(output, fix_filters_per_group, fix_out_w);
+        if (rows > 0) constrain_rows(output, form.of_lane());
         this->finish(hk::schedules::product_schedules, stages, context);
     }
 

@@ -20,7 +20,10 @@ std::array<Expr, 5> place_of_sum(const Conv2dOperands &op, const ProductForm &fo
                                  const Conv2dSliced &stages) {
     const bool of_all_images = stages.line || form.apart;
     Pixel pixel{min(x, (of_all_images ? pixels_of_images(op) : op.out_w) - 1), y, n};
-    if (form.apart)
+    const int v = form.of_lane();
+    if (form.apart && v > 1)
+        pixel = place_in_vector(op, min(x / v, pixels_of_images(op) / v - 1), x % v, v);
+    else if (form.apart)
         pixel = place_of_pixel(op, pixel.x);
     else if (stages.in_rows)
         pixel = {min(x, op.out_w - 1), min(y, op.out_h - 1), n};
@@ -45,13 +48,18 @@ void finish_sums(Conv2dOperands &op, const ProductForm &form, Conv2dSliced &stag
 }
 
 // The output, its pixels at places of their own.
-void output_at_places(const Conv2dOperands &op, const Conv2dLayout &order, Conv2dSliced &stages) {
-    stages.pixels = RDom(0, pixels_of_images(op), "pixels");
-    const Pixel pixel = place_of_pixel(op, stages.pixels.x);
+void output_at_places(const Conv2dOperands &op, const ProductForm &form, Conv2dSliced &stages) {
+    const int v = form.of_lane();
+    RDom &pixels = stages.pixels;
+    pixels = v > 1 ? RDom(0, pixels_of_images(op) / v, 0, v, "pixels")
+                   : RDom(0, pixels_of_images(op), "pixels");
+    const Pixel pixel = v > 1 ? place_in_vector(op, pixels.x, pixels.y, v)
+                              : place_of_pixel(op, pixels.x);
+    const Expr of_line = v > 1 ? pixels.x * v + pixels.y : Expr(pixels.x);
     const std::array<Expr, 5> at = {k, g, pixel.x, pixel.y, pixel.n};
-    stages.output(order.image_arguments(k)) = undef(op.type);
-    stages.output(order.in_order(at)) =
-        cast(op.type, finished_sum(op, stages.sum(k, g, stages.pixels.x, 0, 0), at));
+    stages.output(form.order.image_arguments(k)) = undef(op.type);
+    stages.output(form.order.in_order(at)) =
+        cast(op.type, finished_sum(op, stages.sum(k, g, of_line, 0, 0), at));
 }
 
 // Of the filter alone, its filters next to each other in whole vectors, past the last zeros.
@@ -207,7 +215,7 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
     stages.activated = Func("activated");
     stages.output = Func("result");
     if (form.apart)
-        output_at_places(op, form.order, stages);
+        output_at_places(op, form, stages);
     else
         finish(op, form.parts.defined() ? stages.joined : stages.sum, stages.activated,
                stages.output);

@@ -31,6 +31,15 @@ Pixel place_of_pixel(const Operands &op, const Halide::Expr &pixel) {
             Halide::unsafe_promise_clamped(place.y, 0, op.rows.value - 1), place.n};
 }
 
+// The same of one of a vector of `lanes` pixels, which are of one row.
+template<typename Operands>
+Pixel place_in_vector(const Operands &op, const Halide::Expr &vector, const Halide::Expr &lane,
+                      int lanes) {
+    Pixel place = place_of_pixel(op, vector * lanes);
+    place.x = place.x / lanes * lanes + lane;
+    return place;
+}
+
 // The output's, x of the line where there is one. Past its end it is the last one.
 template<typename Operands>
 Pixel pixel_at(const Operands &op) {

@@ -62,8 +62,8 @@ void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constra
     const Placement apart = has("line") ? Placement::spaced : Placement::vectors;
     for (Placement *placement : {&c.input, &c.weight, &c.output}) {
         *placement = draw_placement(random);
-        if (has("aligned") || (has("aligned_output") && placement == &c.output) ||
-            (has("image_alignment") && placement != &c.output))  // what a filter's gradient reads
+        if (has("aligned") || has("image_alignment") ||
+            (has("aligned_output") && placement == &c.output))
             *placement = *placement == Placement::packed ? Placement::aligned : apart;
     }
     const bool planes = has("line") && c.problem.options.layout == Layout::nchw;

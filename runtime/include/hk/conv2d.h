@@ -81,9 +81,9 @@ struct Conv2dProblem {
     // rows.
     bool aligned = true;
     bool aligned_output = true;  // output and residual alone
-    // Of what is read, the input or the output's gradient, or both for the weight's: bytes, 16 at
-    // most, of which their pixels and rows, in nchw their rows and planes, begin at multiples. 0
-    // where channels, in nchw columns, are not next to each other.
+    // Of input, output and residual, or of what a gradient reads of images: bytes, 16 at most, of
+    // which their pixels and rows, in nchw their rows and planes, begin at multiples. 0 where
+    // channels, in nchw columns, are not next to each other.
     int64_t image_alignment = 16;
     // Pixels of output and residual are evenly spaced, over rows and images, too; of nchw over
     // rows.

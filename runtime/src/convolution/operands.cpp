@@ -252,7 +252,8 @@ void normalise(Conv2dOperands &operands) {
     problem.aligned = is_aligned(
         problem, {&operands.input, &operands.weight, &operands.output, &operands.residual});
     problem.aligned_output = is_aligned(problem, {&operands.output, &operands.residual});
-    problem.image_alignment = image_alignment(problem, {&operands.input});
+    problem.image_alignment =
+        image_alignment(problem, {&operands.input, &operands.output, &operands.residual});
     problem.line = is_line(problem, {&operands.output, &operands.residual});
     if (!operands.has_residual) stand_in_for_residual(operands);
     canonicalise(operands);

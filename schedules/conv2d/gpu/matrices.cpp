@@ -32,27 +32,35 @@ constexpr int kPartVector = 4;          // that a thread has of a part
 
 // The loops of a block, for its output and its sums alike. `pixel`: what counts the pixels.
 struct MatrixLoops {
-    explicit MatrixLoops(const VarOrRVar &pixel = x)
+    // `pi`: in a vector of those, of the sum too.
+    explicit MatrixLoops(const VarOrRVar &pixel = x, const VarOrRVar &pi = Var("pi"))
         : pixel(pixel),
+          pi(pi),
           px("px", pixel.is_rvar),
           xi("xi", pixel.is_rvar),
           xw("xw", pixel.is_rvar),
           warp("warp", pixel.is_rvar) {}
 
-    VarOrRVar pixel, px, xi, xw, warp;
+    VarOrRVar pixel, pi, px, xi, xw, warp;
     Var ki{"ki"}, kt{"kt"}, kg{"kg"}, kw{"kw"};
 
     void divide(Stage stage, const MatrixTiles &t, const Var &k8) const {
         stage.split(k8, kg, kt, t.lanes_k)
             .split(kg, kw, kg, t.tile_k / (t.of_warp() * t.warps_k))
             .split(pixel, xi, px, t.lanes_x)
-            .split(xi, xw, xi, t.tile_x / (t.lanes_x * t.warps_x));
+            .split(xi, xw, xi, t.tile_x / (t.pixels_of_lane * t.lanes_x * t.warps_x));
     }
-    // The loops of a thread's sums, and of a warp's threads, innermost first.
-    std::vector<VarOrRVar> of_warp(const MatrixTiles &t) const {
-        std::vector<VarOrRVar> loops = {ki, kg, xi, kt, px, kw, xw, g};
-        if (t.pixels_first) std::swap(loops[3], loops[4]);
+    // The loops of a thread's sums, and of a warp's threads, innermost first. Turns are in
+    // the order of registers (compiler/turned_registers.h); others find a pixel's place once.
+    std::vector<VarOrRVar> of_warp(const MatrixTiles &t, bool in_turns = false) const {
+        std::vector<VarOrRVar> loops = of_thread(t, in_turns);
+        loops.insert(loops.end(), {t.pixels_first ? px : kt, t.pixels_first ? kt : px, kw, xw, g});
         return loops;
+    }
+    std::vector<VarOrRVar> of_thread(const MatrixTiles &t, bool in_turns = false) const {
+        if (t.pixels_of_lane == 1) return {ki, kg, xi};
+        if (in_turns) return {pi, xi, ki, kg};
+        return {pi, ki, kg, xi};
     }
     void run(Stage stage, const MatrixTiles &t) const {
         stage.fuse(kw, xw, warp).never_partition_all();
@@ -72,6 +80,7 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
         .bound_extent(g, 1)
         .bound_extent(n, 1);
     const bool in_parts = stages.partial.defined();
+    if (t.pixels_of_lane > 1) sum.reorder_storage(x, k, g, y, n);
     if (in_parts) sum.bound_extent(stages.part, 1);
     RVar product("product"), ci("ci"), slices("stages_" + std::to_string(t.stages));
     std::vector<RDom> finishing;  // of the updates after 0, which sums up
@@ -82,28 +91,32 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
         Stage stage = update < 0 ? Stage(sum) : sum.update(update);
         const Var k8("k8");
         stage.split(k, k8, l.ki, t.of_lane);
+        if (t.pixels_of_lane > 1) stage.split(x, x, l.pi, t.pixels_of_lane);
         l.divide(stage, t, k8);
-        std::vector<VarOrRVar> loops = l.of_warp(t);
+        const RDom once = update > 0 ? finishing[update - 1] : RDom();
+        const bool in_turns = update > 0 && once.same_as(stages.smooth);
+        std::vector<VarOrRVar> loops = l.of_warp(t, in_turns);
         loops.insert(loops.end(), {y, n});
         if (update == 0) {
             stage.rename(d.w, slices);
+            const auto outside = loops.begin() + std::ssize(l.of_thread(t));
             if (t.units) {
                 stage.rename(d.x, product);
-                loops.insert(loops.begin() + 3, product);
+                loops.insert(outside, product);
             } else {
                 stage.split(d.x, d.x, ci, kOuterChannels).unroll(ci);
-                loops.insert(loops.begin() + 3, {ci, d.x});
+                loops.insert(outside, {ci, d.x});
             }
             loops.insert(loops.end() - 3, {d.y, d.z, slices});
         }
         if (in_parts) loops.emplace_back(stages.part);
-        const RDom once = update > 0 ? finishing[update - 1] : RDom();
         if (update > 0) loops.emplace_back(once.x);
         stage.reorder(loops);
-        if (!once.same_as(stages.smooth) || update <= 0) {  // that is in turns
+        if (!in_turns) {
             const bool reads_vectors = update > 0 && once.same_as(stages.added) && !stages.in_rows;
             reads_vectors ? stage.vectorize(l.ki) : stage.unroll(l.ki);
             stage.unroll(l.kg).unroll(l.xi);
+            if (t.pixels_of_lane > 1) stage.unroll(l.pi);
         }
         l.run(stage, t);
     }
@@ -165,7 +178,12 @@ MatrixTiles matrix_tiles(const Context &context, int of_lane, bool reads_rows) {
     knobs.take("warps_k", t.warps_k, powers(1, 8));
     knobs.take("warps_x", t.warps_x, powers(1, 8));
     knobs.take("stages", t.stages, steps(1, 8));
-    if (reads_rows) knobs.take("vector", t.vector, powers(4, 8));
+    if (reads_rows) {
+        knobs.take("vector", t.vector, powers(4, 8));
+        t.of_lane = 1, t.pixels_of_lane = kAcross;
+        t.pixels_first = true;
+        std::swap(t.lanes_k, t.lanes_x);
+    }
     knobs.end();
     const int sums = t.tile_k * t.tile_x / (32 * t.warps());
     knobs.require(t.tile_k % (t.of_warp() * t.warps_k) == 0,
@@ -205,7 +223,9 @@ MatrixTiles outer_tiles(const Context &context, bool pixels_first) {
 
 Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     const bool apart = stages.pixels.defined(), in_parts = stages.partial.defined();
-    const MatrixLoops l(apart ? VarOrRVar(stages.pixels.x) : VarOrRVar(x));
+    const bool in_vectors = t.pixels_of_lane > 1;
+    const MatrixLoops l(apart ? VarOrRVar(stages.pixels.x) : VarOrRVar(x),
+                        in_vectors ? VarOrRVar(stages.pixels.y) : VarOrRVar(x));
     constexpr auto guard = TailStrategy::GuardWithIf;
     const Var k8("k8"), ko("ko"), yo("yo"), go("go");
     const VarOrRVar xo("xo", apart), block("block", apart);
@@ -222,7 +242,7 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     const bool in_rows = stages.in_rows;
     out.split(k, k8, l.ki, t.of_lane, in_rows ? guard : TailStrategy::RoundUp)
         .split(k8, ko, k8, t.tile_k / t.of_lane, guard)
-        .split(l.pixel, xo, l.pixel, t.tile_x, guard);
+        .split(l.pixel, xo, l.pixel, t.tile_x / t.pixels_of_lane, guard);
     if (in_images) out.split(y, yo, y, 1);
     out.split(g, go, g, 1);
     l.divide(out, t, k8);
@@ -241,6 +261,7 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     }
     out.fuse(ko, block, block).gpu_blocks(block);
     in_rows ? out.unroll(l.ki) : out.vectorize(l.ki);
+    if (in_vectors) out.vectorize(l.pi);
     l.run(out, t);
     at = LoopLevel(result, block);
     sum_products(stages, t, at);

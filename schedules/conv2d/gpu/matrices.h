@@ -43,6 +43,7 @@ struct MatrixTiles {
     int lanes_k = kMatrixLanesK, lanes_x = kMatrixLanesX;  // of a warp
     int vector = 8;             // pixels of a copy, of images that are read in rows
     int of_lane;                // neighbouring output channels of a thread
+    int pixels_of_lane = 1;     // or pixels
     bool units = true;          // products are the tensor cores'
     bool pixels_first = false;  // neighbouring threads are of neighbouring pixels
 
