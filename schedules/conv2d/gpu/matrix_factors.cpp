@@ -9,15 +9,38 @@ namespace hk::schedules::gpu {
 
 namespace {
 
-// A thread copies several vectors of one term, whose place it finds once. Eight threads are of two
-// terms, four apart, which are in different banks (compiler/swizzle.h). Of half vectors sixteen are,
-// and the next sixteen of two terms that are two further.
+// Factors whose terms are across memory: loops of a thread's copies, and those of a block's
+// threads, t0 to t2.
+struct CopiesAcross {
+    Var lane{"lane"}, v{"v"}, co{"co"}, ci{"ci"}, t0{"t0"}, t1{"t1"}, t2{"t2"};
+
+    // A thread copies several vectors of one term, which are so far apart everywhere. Eight threads
+    // are of two terms, four apart, which are in different banks (compiler/swizzle.h).
+    void divide_vectors(Func factor, const MatrixTiles &t) const {
+        const Var far("far");
+        factor.split(c, co, ci, kMatrixLanesX)
+            .split(ci, far, ci, kMatrixLanesX / 2)
+            .split(co, co, t2, t.warps(), TailStrategy::GuardWithIf)
+            .fuse(far, ci, t1);
+    }
+    // Of several terms one vector, whose place it finds once, or a few; its neighbours copy the
+    // next ones.
+    void divide_terms(Func factor, int vectors, const MatrixTiles &t) const {
+        const Var next("next");
+        const int neighbours = std::min(vectors / kMatrixLanesK, kMatrixLanesX),
+                  terms = kMatrixLanesX / neighbours;
+        factor.split(v, v, next, neighbours)
+            .split(c, co, ci, terms * t.warps(), TailStrategy::GuardWithIf)
+            .split(ci, t2, ci, terms)
+            .fuse(next, ci, t1);
+    }
+};
+
 void copy_across(Func factor, const Var &inner, int tile, int vector, const MatrixTiles &t,
                  const LoopLevel &step) {
-    const Var lane("lane"), k8("k8"), co("co"), ci("ci"), far("far"), t0("t0"), t1("t1"), t2("t2");
-    const Var near("near"), next("next");
+    const bool pixels = inner.name() == x.name();
+    const CopiesAcross copies;
     const ProductSlice slice(factor.type());
-    const bool halves = vector < slice.vector;
     std::vector<Var> storage = {inner, c}, alone;
     for (const Var &dim : factor.args())
         if (dim.name() != inner.name() && dim.name() != c.name()) alone.push_back(dim);
@@ -28,18 +51,15 @@ void copy_across(Func factor, const Var &inner, int tile, int vector, const Matr
         .bound_extent(inner, tile)
         .bound_extent(c, slice.channels);
     for (const Var &one : alone) factor.bound_extent(one, 1);
-    std::vector<VarOrRVar> loops = {lane, k8, co, t0, t1, t2};
+    factor.split(inner, copies.v, copies.lane, vector)
+        .split(copies.v, copies.v, copies.t0, kMatrixLanesK);
+    pixels ? copies.divide_terms(factor, tile / vector, t) : copies.divide_vectors(factor, t);
+    std::vector<VarOrRVar> loops = {copies.lane, copies.v,  copies.co,
+                                    copies.t0,   copies.t1, copies.t2};
     loops.insert(loops.end(), alone.begin(), alone.end());
-    factor.split(inner, k8, lane, vector)
-        .split(k8, k8, t0, kMatrixLanesK)
-        .split(c, co, ci, kMatrixLanesX)
-        .split(ci, far, ci, kMatrixLanesX / 2);
-    if (halves) factor.split(ci, ci, near, 2).fuse(near, co, co).split(k8, k8, next, 2);
-    factor.split(co, co, t2, t.warps(), TailStrategy::GuardWithIf).fuse(far, ci, t1);
-    if (halves) factor.fuse(next, t1, t1);
     factor.reorder(loops)
-        .vectorize(lane)
-        .gpu_threads(t0, t1, t2)
+        .vectorize(copies.lane)
+        .gpu_threads(copies.t0, copies.t1, copies.t2)
         .never_partition_all();
 }
 
