@@ -158,10 +158,12 @@ CommandLine CommandLine::parse(const std::vector<std::string> &arguments) {
     return line;
 }
 
-void CommandLine::add_to(CacheKey &key) const {
+void CommandLine::add_to(CacheKey &key, bool names) const {
     key.add("generator", generator);
-    key.add("function", function);
-    key.add("base", base);
+    if (names) {
+        key.add("function", function);
+        key.add("base", base);
+    }
     for (const OutputFileType kind : outputs)
         key.add("output", std::to_string(static_cast<int>(kind)));
     key.add("resources", std::to_string(resources));

@@ -32,7 +32,7 @@ struct CommandLine {
 
     // What of it decides the outputs, but for the parameters and targets, of which the pipeline is
     // made.
-    void add_to(CacheKey &key) const;
+    void add_to(CacheKey &key, bool names = true) const;  // or all but what it is called
 
     // Throws UsageError for what it doesn't know, naming what it does.
     static CommandLine parse(const std::vector<std::string> &arguments);

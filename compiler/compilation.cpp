@@ -101,14 +101,15 @@ private:
             for (const Target &target : targets) embedded(line_.function, target);
         if (line_.resources) {
             report_.seconds = seconds_used();
+            report_.content = this->key(false);
             write_file(results_.path() / (line_.base + ".json"), to_json(report_));
         }
         if (fs::exists(results_.path() / (line_.base + ".h")))
             name_guard(results_.path() / (line_.base + ".h"));
     }
 
-    // Everything that decides the outputs.
-    std::string key() {
+    // Everything that decides the outputs; or all of it but names.
+    std::string key(bool names = true) {
         CacheKey key;
         key.add("compiler", HK_COMPILER_VERSION);
         for (const std::string &target : line_.targets) {
@@ -120,7 +121,7 @@ private:
             key.add("fatbinary", hash_of_file(tools_.fatbinary));
         }
         for (const std::string &setting : halide_settings()) key.add("environment", setting);
-        line_.add_to(key);
+        line_.add_to(key, names);
         return key.text();
     }
 

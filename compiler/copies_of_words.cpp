@@ -104,7 +104,7 @@ private:
         if (is_const_zero(otherwise))
             return copy(
                 to, value,
-                select(is_word ? one_comparison(condition) : condition, all, make_zero(UInt(32))));
+                select(one_comparison(condition), all, make_zero(UInt(32))));
         if (type.lanes() != kWords) reject(loop_, "words that are not copied are other than zeros");
         // The unit fills with zeros alone. Others are stored, to be there when the stage is.
         return IfThenElse::make(condition, copy(to, value, all),

@@ -12,7 +12,8 @@ namespace hk::compiler {
 
 namespace {
 
-constexpr const char *kRoundToBf16 = "hk_cvt_bf16x2_0";  // compiler/instruction_calls.h
+// compiler/instruction_calls.h
+constexpr const char *kRoundToBf16 = "hk_cvt_bf16x2_0", *kRoundToF16 = "hk_cvt_f16x2_0";
 
 // Of a value that is evaluated once, branches of it too.
 Expr rounded_once(const Expr &value, Expr (*bits)(const Expr &)) {
@@ -30,9 +31,9 @@ Expr bf16_bits(const Expr &value) {
 }
 
 // The same by an instruction, of two at once. Its NaN is 0x7fff.
-Expr bf16_bits_of_pairs(const Expr &value) {
-    const auto round = [](const Expr &high, const Expr &low) {
-        return Call::make(UInt(32), kRoundToBf16, {high, low}, Call::Extern);
+Expr bits_of_pairs(const Expr &value, const char *instruction) {
+    const auto round = [&](const Expr &high, const Expr &low) {
+        return Call::make(UInt(32), instruction, {high, low}, Call::Extern);
     };
     const int lanes = value.type().lanes();
     if (lanes == 1) return cast(UInt(16), round(make_zero(Float(32)), value));
@@ -68,7 +69,7 @@ class NarrowTypes : public IRMutator {
 public:
     using IRMutator::mutate;
 
-    // `pairs`: bf16 is rounded by an instruction.
+    // `pairs`: values are rounded by an instruction, and f16 is read by one.
     explicit NarrowTypes(HalfTypes types, bool pairs = false) : types_(types), pairs_(pairs) {}
 
 private:
@@ -82,12 +83,14 @@ private:
     }
     static Type bits_type(Type type) { return UInt(16, type.lanes()); }
 
-    static Expr to_f32(const Expr &bits, Type type) {
-        return type.is_bfloat() ? bfloat16_to_float32(bits) : float16_to_float32(bits);
+    Expr to_f32(const Expr &bits, Type type) const {
+        if (type.is_bfloat()) return bfloat16_to_float32(bits);
+        return pairs_ ? cast(Float(32, type.lanes()), reinterpret(type, bits))
+                      : float16_to_float32(bits);
     }
     Expr from_f32(const Expr &value, Type type) const {
-        if (!type.is_bfloat()) return rounded_once(value, f16_bits);
-        return pairs_ ? bf16_bits_of_pairs(value) : rounded_once(value, bf16_bits);
+        if (pairs_) return bits_of_pairs(value, type.is_bfloat() ? kRoundToBf16 : kRoundToF16);
+        return rounded_once(value, type.is_bfloat() ? bf16_bits : f16_bits);
     }
 
     Expr visit(const FloatImm *op) override {
@@ -199,8 +202,11 @@ private:
     Stmt visit(const For *op) override {
         const bool device =
             op->device_api == DeviceAPI::OpenCL || op->device_api == DeviceAPI::CUDA;
-        return device ? NarrowTypes(types_, uses_tensor_cores(op)).mutate(Stmt(op))
-                      : IRMutator::visit(op);
+        if (!device) return IRMutator::visit(op);
+        const bool pairs = uses_tensor_cores(op);
+        HalfTypes types = types_;
+        types.f16 |= pairs;
+        return NarrowTypes(types, pairs).mutate(Stmt(op));
     }
 };
 

@@ -9,6 +9,7 @@
 //   bf16 on every GPU: Halide rounds the NaN that CUDA computes, 0x7fffffff, to -0. Kernels of
 //     tensor cores, which have thousands of results to round after few products, do it by the
 //     instruction that those GPUs have; others compute what they always did;
+//   f16 in those kernels alike: two of them LLVM 21 would store as they are before it rounds them;
 //   f16 on x86 without F16C: Halide's conversion makes infinity of NaN. The host's part of a GPU's
 //     kernel computes nothing.
 

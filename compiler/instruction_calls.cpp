@@ -49,6 +49,7 @@ constexpr Function kFunctions[] = {
     {"hk_load_pair", Function::Kind::pair, 2, "ld.shared.v2.b32"},
     {"hk_load_word", Function::Kind::word, 2, "ld.shared.b32"},
     {"hk_cvt_bf16x2", Function::Kind::round, 2, "cvt.rn.bf16x2.f32"},
+    {"hk_cvt_f16x2", Function::Kind::round, 2, "cvt.rn.f16x2.f32"},
     {"hk_st_shared", Function::Kind::store, 2, "st.shared.v4.b32"},
     {"hk_cp_async_copy", Function::Kind::copy, 6, "cp.async.cg.shared.global"},
     {"hk_cp_async_pair", Function::Kind::copy, 4, "cp.async.ca.shared.global"},
@@ -162,6 +163,7 @@ private:
     std::vector<Call> calls_;                // of one instruction, so far
     std::map<std::string, Loaded> loads_;    // by the first word, of this function
     std::set<std::string> copied_;           // words that are nowhere in this function
+    std::map<size_t, std::string> sums_;     // lines of this function, whose results may be unused
     std::set<size_t> dropped_;
     size_t function_ = 0;  // its first line
 
@@ -198,7 +200,9 @@ private:
         std::vector<std::string> to;
         for (const Call &one : calls_) to.push_back(one.result);
         if (call.function->loads()) return load(call, name, to);
-        const Operands operands(call.arguments);
+        std::vector<std::string> arguments = call.arguments;
+        if (call.function->kind == Kind::matrices) arguments[0] = with_number(arguments[0]);
+        const Operands operands(arguments);
         const std::vector<std::string> &of = operands.of;
         if (call.function->kind == Kind::store)
             return operands.before + name + " \t[" + of[0] + "], " +
@@ -211,6 +215,23 @@ private:
             return text + "[" + of[0] + "];" + operands.after;
         return text + vector_of(of, 0, 4) + ", " + vector_of(of, 4, 2) + ", " +
                vector_of(of, 6, 4) + ";" + operands.after;
+    }
+
+    // An address that was made here of a register and a number, `add.s32 	%r2, %r1, 1024;`, is
+    // those: %r1+1024.
+    std::string with_number(const std::string &address) {
+        const std::string made = "\tadd.s32 \t" + address + ", ";
+        for (size_t i = lines_.size(); i > function_ && lines_[i - 1][0] != '$'; i--) {
+            const std::string &line = lines_[i - 1];
+            if (!sets(line, address)) continue;
+            const std::string base = between(line, made, ", "), number = between(line, base + ", ", ";");
+            if (line.rfind(made, 0) != 0 || number[0] == '%') return address;
+            for (size_t j = i; j < lines_.size(); j++)
+                if (sets(lines_[j], base)) return address;
+            sums_[i - 1] = address;
+            return base + "+" + number;
+        }
+        return address;
     }
 
     // From a register and a number.
@@ -251,7 +272,7 @@ private:
         dropped_.insert(load.line);
         copied_.insert(words.begin(), words.end());
         const std::string all = std::to_string(4 * words.size());
-        std::vector<std::string> numbers = {call.arguments.front()};
+        std::vector<std::string> numbers = {with_number(call.arguments.front())};
         if (const std::string &read = call.arguments.back(); read != all) numbers.push_back(read);
         const Operands operands(numbers);
         const std::vector<std::string> &of = operands.of;
@@ -272,16 +293,21 @@ private:
     }
 
     void end_function() {
+        std::map<std::string, int> places;  // of registers, with that which sets them
         for (size_t i = function_; i < lines_.size(); i++) {
             const std::string &line = lines_[i];
             for (size_t at = 0; (at = line.find("%r", at)) != std::string::npos; at++) {
                 size_t end = at + 2;
                 while (end < line.size() && std::isdigit(static_cast<unsigned char>(line[end])))
                     end++;
-                if (copied_.count(line.substr(at, end - at)))
-                    reject("what is copied is used elsewhere", line);
+                const std::string name = line.substr(at, end - at);
+                if (copied_.count(name)) reject("what is copied is used elsewhere", line);
+                places[name]++;
             }
         }
+        for (const auto &[line, name] : sums_)
+            if (places[name] == 1) dropped_.insert(line);
+        sums_.clear();
         loads_.clear();
         copied_.clear();
         function_ = lines_.size();

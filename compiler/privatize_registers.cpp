@@ -6,6 +6,7 @@
 #include <sstream>
 #include <vector>
 
+#include "compiler/linear.h"
 #include "compiler/turned_registers.h"
 
 using namespace Halide;
@@ -111,36 +112,6 @@ struct Bound : IRVisitor {
 
 private:
     Scope<Interval> values_;  // of lets
-};
-
-// constant + sum of factor * term, where no term is a sum or a multiple of another.
-struct Linear {
-    int64_t constant = 0;
-    std::map<Expr, int64_t, IRDeepCompare> terms;
-
-    explicit Linear(const Expr &index) { add(index, 1); }
-
-    void add(const Expr &e, int64_t factor) {
-        if (const auto number = as_const_int(e)) {
-            constant += factor * *number;
-        } else if (const Add *sum = e.as<Add>()) {
-            add(sum->a, factor);
-            add(sum->b, factor);
-        } else if (const Sub *difference = e.as<Sub>()) {
-            add(difference->a, factor);
-            add(difference->b, -factor);
-        } else if (const Mul *product = e.as<Mul>(); product && as_const_int(product->b)) {
-            add(product->a, factor * *as_const_int(product->b));
-        } else if (terms[e] += factor; terms[e] == 0) {
-            terms.erase(e);
-        }
-    }
-
-    Expr sum() const {
-        Expr result = make_const(Int(32), constant);
-        for (const auto &[term, factor] : terms) result += term * static_cast<int>(factor);
-        return simplify(result);
-    }
 };
 
 // What is left of an index without its thread part, as a number of the dense slice.

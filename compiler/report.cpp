@@ -47,6 +47,7 @@ std::string to_json(const Report &report) {
         write_list(text, argument.extents, [&](int64_t extent) { text << extent; });
         text << "}";
     });
+    text << ", \"content\": \"" << report.content << '"';
     text << ", \"seconds\": " << std::fixed << std::setprecision(2) << report.seconds << "}\n";
     return text.str();
 }

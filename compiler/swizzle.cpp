@@ -1,8 +1,11 @@
 #include "compiler/swizzle.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>
+
+#include "compiler/linear.h"
 
 using namespace Halide;
 using namespace Halide::Internal;
@@ -39,14 +42,26 @@ private:
 
     const std::vector<Tile> &tiles_;
     std::map<std::string, Expr> zeros_;  // of what is not constant, or lets of it
+    std::map<std::string, Expr> lets_;   // of int32
+    std::set<std::string> loops_;
 
     Stmt visit(const For *op) override {
         zeros_[op->name] = 0;
+        if (op->for_type == ForType::Serial) loops_.insert(op->name);
         return IRMutator::visit(op);
     }
     Stmt visit(const LetStmt *op) override {
         zeros_[op->name] = simplify(substitute(zeros_, op->value));
+        if (op->value.type() == Int(32)) lets_[op->name] = substitute(lets_, op->value);
         return IRMutator::visit(op);
+    }
+
+    // Without loops that cancel out, which LLVM does not see through a swizzle.
+    Expr shortest(const Expr &place) const {
+        const Expr whole = substitute(lets_, place), sum = Linear(simplify(whole)).sum();
+        return std::ranges::any_of(loops_, [&](const std::string &loop) {
+                   return expr_uses_var(whole, loop) && !expr_uses_var(sum, loop);
+               }) ? sum : place;
     }
 
     bool begins(const Tile &tile, const std::string &memory, const Expr &index, int bytes) const {
@@ -82,7 +97,7 @@ private:
         for (const Tile &tile : tiles_) {
             if (!begins(tile, op->name, op->index, kWordBytes)) continue;
             copied.insert(tile.start);
-            const Expr base = swizzled(ramp->base, tile, kWordBytes);
+            const Expr base = swizzled(shortest(ramp->base), tile, kWordBytes);
             return Store::make(op->name, op->value, Ramp::make(base, 1, ramp->lanes), op->param,
                                op->predicate, op->alignment);
         }

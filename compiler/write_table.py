@@ -52,16 +52,17 @@ class Compiled:
     def __init__(self, directory: pathlib.Path) -> None:
         self._directory = directory
         self._arguments = ArgumentLists()
-        self._declarations: list[str] = []
+        self._functions: dict[str, str] = {}  # by their content
 
     def end_of(self, name: str) -> str:
         report = json.loads((self._directory / f"{name}.json").read_text())
-        self._declarations.append(f"int {name}_argv(void **);")
+        # Rows that differ in their knobs may have none that differ on this CPU: one function is linked.
+        function = self._functions.setdefault(report["content"], name)
         resources = ", ".join(str(report.get(field, -1)) for field in RESOURCES)
-        return f"{{{resources}}},\n     {name}_argv, {self._arguments.name_of(report['arguments'])}"
+        return f"{{{resources}}},\n     {function}_argv, {self._arguments.name_of(report['arguments'])}"
 
     def declarations(self) -> list[str]:
-        return ['extern "C" {', *self._declarations, "}", ""]
+        return ['extern "C" {', *(f"int {name}_argv(void **);" for name in self._functions.values()), "}", ""]
 
     def definitions(self) -> list[str]:
         return self._arguments.definitions

@@ -99,7 +99,6 @@ row(cpu  grouped16_3x3_s1_w14   packed                grouped           f32     
 row(cpu  grouped8_3x3_s1        grouped               grouped           f32,f16,bf16  nhwc       -                                    grouped8 3x3 stride_1 out_w>=7)
 row(cpu  grouped8_3x3_s2        grouped               grouped           f32,f16,bf16  nhwc       across:1,tile_x:14,depth:1           grouped8 3x3 stride_2 out_w>=7)
 row(cpu  grouped16_3x3          packed                grouped           f32,f16,bf16  nhwc       tile_y:2                             grouped16 3x3 out_w>=7 out_h>=2)
-row(cpu  grouped32_3x3          packed                grouped           f32,f16,bf16  nhwc       -                                    grouped32 3x3 out_w>=7)
 # Long sums for few pixels: the filter is read as it is. Otherwise it is packed, in each call unless it is prepared
 # (hk/filter.h).
 row(cpu  1x1_dot                dot                   dot               f32           nhwc       -                                    prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=7)
@@ -139,6 +138,7 @@ row(cpu  1x1_columns            packed                columns           f16,bf16
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
 # as channels and filters get fewer: 16 to 24 take 0.7 of the time, as do 7x7 pixels, 4 tiles of which half are used.
 row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
+row(cpu  grouped32_3x3          packed                grouped           f32,f16,bf16  nhwc       -                                    grouped32 3x3 out_w>=7)
 # panels (schedules/conv2d/cpu/column_tiles.cpp): any filter, of images in rows, from as many filters as pay for the copy,
 # and up to as many terms as a core's cache holds panels of. With 16 filters a picture is slower, as is 28x28_256-256_3x3_s2
 # (bench --layout nchw --list LIST --filter CASE --row ROW, in whose calls no cache has the filter).
@@ -218,7 +218,7 @@ row(cuda matrices_64            products         matrices          f16,bf16     
 row(cuda matrices               products         matrices          f16,bf16      nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.2,fma:0.35  line_of_vectors few_steps)
 row(cuda matrices_1x1           products         matrices          f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.35    line_of_vectors few_tf32_steps 1x1 out_h<=1)
 row(cuda matrices               products         matrices          f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.0,fma:0.35  line_of_vectors few_tf32_steps)
-row(cuda matrices_parts         products_in_parts matrices         f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:2.35,fma:0.15   copied_vectors few_steps few_tiles)
+row(cuda matrices_parts         products_in_parts matrices         f16,bf16      nchw       -                                                                shared:49152,registers:136,conflicts:1.0,sectors:2.35,fma:0.15   copied_vectors few_steps few_tiles)
 row(cuda rows                   products_of_rows matrices          f16,bf16      nchw       tile_k:64,warps_k:1,tile_x:128,warps_x:4                           shared:49152,registers:144,conflicts:1.0,sectors:1.9,fma:0.3   copied_vectors few_steps 1x1 rows_of_vectors)
 row(cuda rows_4                 products_of_rows matrices          f16,bf16      nchw       tile_k:64,warps_k:1,tile_x:128,warps_x:4,vector:4                  shared:49152,registers:160,conflicts:1.0,sectors:2.25,fma:0.2  copied_vectors few_steps 1x1 rows_of_half_vectors)
 row(cuda matrices               products_apart   matrices          f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.75,fma:0.35   copied_vectors few_steps)

@@ -78,6 +78,13 @@ row(cpu  grouped8_3x3        packed                grouped           f32,f16,bf1
 row(cpu  grouped8            packed                grouped           f32,f16,bf16  nhwc       -                                   grouped8 stride_1)
 row(cpu  grouped16_3x3       packed                grouped           f32,f16,bf16  nhwc       -                                   grouped16 3x3 stride_1)
 row(cpu  grouped16           packed                grouped           f32,f16,bf16  nhwc       -                                   grouped16 stride_1)
+# Winograd's convolution, filters transformed in the call: 56x56_64-64_3x3 2.6 times as fast as the rows below,
+# 28x28_128-128_3x3 2 times, 14x14_256-256_3x3 1.2 (explorer run conv2d_backward_data CASE --row staged_7).
+# winograd_deep: filters are transformed a block at a time, just before all tiles use it: 14x14_256-256_3x3 1.3 times as
+# fast as staged_32, 28x28_256-256_3x3 1.2 times as fast as winograd (bench --family conv2d_backward_data --row ROW; Xeon,
+# family 6, model 167).
+row(cpu  winograd_deep       winograd              winograd          f32           nhwc       fused:1                             3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel>=2 depth_per_pixel<=40)
+row(cpu  winograd            winograd              winograd          f32           nhwc       -                                   3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel<=8)
 row(cpu  grouped32_3x3       packed                grouped           f32,f16,bf16  nhwc       -                                   grouped32 3x3 stride_1)
 row(cpu  grouped32           packed                grouped           f32,f16,bf16  nhwc       -                                   grouped32 stride_1)
 # 1x1: large tiles, as conv2d's, of blocks of channels that leave few lanes idle. The filter is packed in the call: of few
@@ -105,13 +112,6 @@ row(cpu  1x1                 packed                broadcast         f32        
 row(cpu  1x1_columns_long    packed_columns        columns           f32           nchw       chunk:8                             1x1 stride_1 filters_per_group>=384 out_w>=256)
 row(cpu  1x1_columns         packed_columns        columns           f32           nchw       inner:1,chunk:8                     1x1 stride_1 filters_per_group<=383 out_w>=64)
 row(cpu  1x1                 packed                broadcast         f16,bf16      nhwc       block:32,tile_x:7,stage:2           1x1 stride_1)
-# Winograd's convolution, filters transformed in the call: 56x56_64-64_3x3 2.6 times as fast as the rows below,
-# 28x28_128-128_3x3 2 times, 14x14_256-256_3x3 1.2 (explorer run conv2d_backward_data CASE --row staged_7).
-# winograd_deep: filters are transformed a block at a time, just before all tiles use it: 14x14_256-256_3x3 1.3 times as
-# fast as staged_32, 28x28_256-256_3x3 1.2 times as fast as winograd (bench --family conv2d_backward_data --row ROW; Xeon,
-# family 6, model 167).
-row(cpu  winograd_deep       winograd              winograd          f32           nhwc       fused:1                             3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel>=2 depth_per_pixel<=40)
-row(cpu  winograd            winograd              winograd          f32           nhwc       -                                   3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel<=8)
 # deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66. Blocks of 64 channels where they are full, else of
 # one vector. Blocks of 64 for all have 0.77 of the speed: explorer run conv2d_backward_data conv_training --row staged
 # --knobs block:64,stage:1,tile_x:7, geometric mean. Pairs of bf16 have 0.3 to 0.4 of the speed by blocks of 64: explorer
@@ -171,7 +171,7 @@ row(cuda matrices_64        products            matrices            f32         
 row(cuda matrices           products            matrices            f32           nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.2     line_of_vectors few_tf32_steps stride_1)
 row(cuda matrices_apart_64  products_apart      matrices            f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.0,fma:0.25    vectors few_tf32_steps stride_1 channels_per_group<=64)
 row(cuda matrices_apart     products_apart      matrices            f32           nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.2   vectors few_tf32_steps stride_1)
-row(cuda matrices_parts     products_in_parts   matrices            f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:1.6,fma:0.15   copied_vectors few_steps few_input_tiles stride_1)
+row(cuda matrices_parts     products_in_parts   matrices            f16,bf16      nchw       -                                                                shared:49152,registers:136,conflicts:1.0,sectors:1.6,fma:0.15   copied_vectors few_steps few_input_tiles stride_1)
 row(cuda rows               products_of_rows    matrices            f16,bf16      nchw       tile_k:64,warps_k:1,tile_x:128,warps_x:4                            shared:49152,registers:144,conflicts:1.0,sectors:1.4,fma:0.3   copied_vectors few_steps 1x1 rows_of_vectors)
 row(cuda rows_4             products_of_rows    matrices            f16,bf16      nchw       tile_k:64,warps_k:1,tile_x:128,warps_x:4,vector:4                   shared:49152,registers:160,conflicts:1.0,sectors:1.7,fma:0.25  copied_vectors few_steps 1x1 rows_of_half_vectors)
 row(cuda matrices_1x1       products_apart      matrices            f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.6,fma:0.4   copied_vectors few_steps 1x1 stride_1)

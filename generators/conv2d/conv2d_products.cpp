@@ -174,9 +174,9 @@ Func staged_filter(const Conv2dOperands &op, const Func &weight, const Expr &fil
 
 }  // namespace
 
-// A thread stores pairs then. Those of f16, which are rounded, LLVM 21 stores as they were.
+// A thread stores pairs then.
 bool ProductForm::stages_across(const Type &type) const {
-    return filters_inner && (type == BFloat(16) || (type == Float(16) && parts.defined()));
+    return filters_inner && type.bits() == 16;
 }
 
 Conv2dSliced conv2d_product_sums(Conv2dOperands &op, const ProductForm &form) {

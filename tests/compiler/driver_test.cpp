@@ -56,6 +56,11 @@ protected:
         return hk::compiler::read_file(folder_ / name);
     }
 
+    static std::string after(const std::string &text, const std::string &part) {
+        const size_t at = text.find(part);
+        return at == std::string::npos ? "" : text.substr(at + part.size());
+    }
+
     // Fails with `message` and the status of bad usage or of a kernel that can't be, and leaves
     // nothing behind.
     void expect_refusal(const std::vector<std::string> &extra, const std::string &message,
@@ -172,9 +177,24 @@ TEST_F(Driver, ReportsArgumentsAndTimeOfCpuFunctions) {
         "\"arguments\": [{\"name\": \"__user_context\", \"bytes\": 8, \"extents\": []}, "
         "{\"name\": \"a\", \"bytes\": 0, \"extents\": [0, 0]}, "
         "{\"name\": \"b\", \"bytes\": 0, \"extents\": [0, 0]}, "
-        "{\"name\": \"c\", \"bytes\": 0, \"extents\": [256, 96]}], \"seconds\": ";
+        "{\"name\": \"c\", \"bytes\": 0, \"extents\": [256, 96]}], \"content\": \"";
     ASSERT_EQ(report.substr(0, expected.size()), expected);
-    EXPECT_GT(std::stod(report.substr(expected.size())), 0);
+    EXPECT_GT(std::stod(after(report, "\"seconds\": ")), 0);
+}
+
+// By which rows of a table share a function.
+TEST_F(Driver, ReportsTheSameContentOfFunctionsThatDifferInTheirNames) {
+    const auto content_of = [&](const std::string &name, const std::string &target) {
+        const std::vector<std::string> arguments = {"-g", "known", "-f", name, "-o", out(),
+                                                    "-e", "resources", "target=" + target};
+        EXPECT_TRUE(run(arguments).success);
+        const std::string value = after(content(name + ".json"), "\"content\": \"");
+        return value.substr(0, value.find('"'));
+    };
+    const std::string first = content_of("first", "host-user_context");
+    EXPECT_EQ(first.size(), 32) << first;
+    EXPECT_EQ(content_of("second", "host-user_context"), first);
+    EXPECT_NE(content_of("second", "host-user_context-no_bounds_query"), first);
 }
 
 TEST_F(Driver, RefusesAStackFrame) {

@@ -68,6 +68,25 @@ TEST(InstructionCalls, LoadsAreOfARegisterAndANumber) {
                  CompileError);
 }
 
+// What is left of loads of matrices at %r8 behind these lines.
+std::string matrices_behind(const std::string &lines, const std::string &after = "") {
+    return make_instructions(lines + calls({"%r8", "%r8", "%r8", "%r8"}) + after + "}\n");
+}
+
+TEST(InstructionCalls, AnAddressIsARegisterAndANumberWhereItWasMadeOfThem) {
+    const std::string sum = "\tadd.s32 \t%r8, %r7, 1024;\n";
+    const std::string alone = matrices_behind(sum);
+    expect_part(alone, "[%r7+1024];");
+    EXPECT_EQ(alone.find("add.s32"), std::string::npos) << alone;
+    const std::string shared = matrices_behind(sum, "\tmov.b32 \t%r9, %r8;\n");
+    expect_part(shared, "[%r7+1024];");
+    expect_part(shared, sum);
+    expect_part(matrices_behind(sum + "\tadd.s32 \t%r7, %r7, 64;\n"), "[%r8];");
+    expect_part(matrices_behind(sum + "$L__BB0_1:\n"), "[%r8];");
+    expect_part(matrices_behind("\tadd.s32 \t%r8, %r7, %r6;\n"), "[%r8];");
+    expect_part(matrices_behind("\tsub.s32 \t%r8, %r7, 64;\n"), "[%r8];");
+}
+
 TEST(InstructionCalls, OtherTextStays) {
     const std::string ptx =
         "\t{ // callseq 0, 0\n\tcall.uni (retval0), other, ();\n\t} // callseq 0\n";

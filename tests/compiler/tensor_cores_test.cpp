@@ -57,10 +57,12 @@ TEST(TensorCores, BytesAreSummedInIntegers) {
 }
 
 TEST(TensorCores, ResultsAreRoundedByAnInstruction) {
-    const std::string ptx = Product{.type = BFloat(16), .result = BFloat(16)}.ptx();
-    EXPECT_EQ(count(ptx, "cvt.rn.bf16x2.f32"), 1);
-    EXPECT_EQ(count(ptx, "hk_"), 0) << "calls are left";
-    EXPECT_EQ(count(Product{.result = Float(16)}.ptx(), "bf16x2"), 0);
+    for (const Type type : {BFloat(16), Float(16)}) {
+        const std::string ptx = Product{.type = type, .result = type}.ptx();
+        EXPECT_EQ(count(ptx, "cvt.rn.bf16x2.f32"), type == BFloat(16) ? 1 : 0);
+        EXPECT_EQ(count(ptx, "cvt.rn.f16x2.f32"), type == Float(16) ? 1 : 0);
+        EXPECT_EQ(count(ptx, "hk_"), 0) << "calls are left";
+    }
 }
 
 TEST(TensorCores, MatricesAcrossMemoryAreTransposed) {

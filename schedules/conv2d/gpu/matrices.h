@@ -12,14 +12,15 @@
 // which stay in registers (compiler/turned_registers.h).
 //
 // A filter whose terms are across memory (backward data's) is staged so, and ldmatrix transposes: a
-// thread then has two of each 8 channels, and stores pairs. Of f16 and f32 it is copied first.
+// thread then has two of each 8 channels, and stores pairs. Of f32 it is copied first.
 //
 // Where an output's pixels are at places of their own, the line is the update's. Where tiles are
 // few and sums long, blocks have a part of a tile's sum each, and a second kernel adds those up.
 //
 // Of images in rows the line is that of the copy whose channels are next to each other. A thread
 // stores its sums one by one, as its neighbours, 8 pixels, are next to each other: half sectors, of
-// pixels wherever they begin. Multiply-adds read images in rows as they are, a word at a time (of
+// pixels wherever they begin. Where rows are read as they are, ldmatrix transposes them, and a
+// thread stores pairs of pixels. Multiply-adds read images in rows as they are, a word at a time (of
 // any stride, padding and place), and the filter, copied, with filters next to each other: a
 // channel's sums of 8 by 8 are of four loads.
 
