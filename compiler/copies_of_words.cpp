@@ -102,9 +102,7 @@ private:
         if (!condition.defined()) return copy(to, load, bytes.defined() ? bytes : all);
         const Expr value = read(load, condition);
         if (is_const_zero(otherwise))
-            return copy(
-                to, value,
-                select(one_comparison(condition), all, make_zero(UInt(32))));
+            return copy(to, value, select(one_comparison(condition), all, make_zero(UInt(32))));
         if (type.lanes() != kWords) reject(loop_, "words that are not copied are other than zeros");
         // The unit fills with zeros alone. Others are stored, to be there when the stage is.
         return IfThenElse::make(condition, copy(to, value, all),

@@ -160,10 +160,10 @@ private:
     };
 
     std::vector<std::string> lines_;
-    std::vector<Call> calls_;                // of one instruction, so far
-    std::map<std::string, Loaded> loads_;    // by the first word, of this function
-    std::set<std::string> copied_;           // words that are nowhere in this function
-    std::map<size_t, std::string> sums_;     // lines of this function, whose results may be unused
+    std::vector<Call> calls_;              // of one instruction, so far
+    std::map<std::string, Loaded> loads_;  // by the first word, of this function
+    std::set<std::string> copied_;         // words that are nowhere in this function
+    std::map<size_t, std::string> sums_;   // lines of this function, whose results may be unused
     std::set<size_t> dropped_;
     size_t function_ = 0;  // its first line
 
@@ -224,7 +224,8 @@ private:
         for (size_t i = lines_.size(); i > function_ && lines_[i - 1][0] != '$'; i--) {
             const std::string &line = lines_[i - 1];
             if (!sets(line, address)) continue;
-            const std::string base = between(line, made, ", "), number = between(line, base + ", ", ";");
+            const std::string base = between(line, made, ", "),
+                              number = between(line, base + ", ", ";");
             if (line.rfind(made, 0) != 0 || number[0] == '%') return address;
             for (size_t j = i; j < lines_.size(); j++)
                 if (sets(lines_[j], base)) return address;

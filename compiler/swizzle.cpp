@@ -1,6 +1,7 @@
 #include "compiler/swizzle.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 #include <sstream>
@@ -26,6 +27,21 @@ Expr swizzled(const Expr &place, const Tile &tile, int unit) {
     int shift = tile.shift;
     for (int bytes = unit; bytes > 1; bytes /= 2) shift--;
     return place ^ (((place >> shift) & tile.mask) * (kVectorBytes / unit));
+}
+
+// The same of a sum, whose parts that leave the bits alone which change are added later: copies
+// that are so far apart share the rest.
+Expr swizzled_sum(const Expr &place, const Tile &tile, int unit) {
+    const int64_t period = (int64_t{1} << tile.shift) * std::bit_ceil(tile.mask + 1U) / unit;
+    Linear inside(place), outside(0);
+    outside.constant = inside.constant / period * period;
+    inside.constant -= outside.constant;
+    for (auto term = inside.terms.begin(); term != inside.terms.end();)
+        if (term->second % period == 0)
+            outside.terms.insert(inside.terms.extract(term++));
+        else
+            term++;
+    return simplify(swizzled(inside.sum(), tile, unit) + outside.sum());
 }
 
 // Copies to a tile, by vectors or halves of them.
@@ -59,9 +75,13 @@ private:
     // Without loops that cancel out, which LLVM does not see through a swizzle.
     Expr shortest(const Expr &place) const {
         const Expr whole = substitute(lets_, place), sum = Linear(simplify(whole)).sum();
-        return std::ranges::any_of(loops_, [&](const std::string &loop) {
-                   return expr_uses_var(whole, loop) && !expr_uses_var(sum, loop);
-               }) ? sum : place;
+        return std::ranges::any_of(loops_,
+                                   [&](const std::string &loop) {
+                                       return expr_uses_var(whole, loop) &&
+                                              !expr_uses_var(sum, loop);
+                                   })
+                   ? sum
+                   : place;
     }
 
     bool begins(const Tile &tile, const std::string &memory, const Expr &index, int bytes) const {
@@ -97,7 +117,7 @@ private:
         for (const Tile &tile : tiles_) {
             if (!begins(tile, op->name, op->index, kWordBytes)) continue;
             copied.insert(tile.start);
-            const Expr base = swizzled(shortest(ramp->base), tile, kWordBytes);
+            const Expr base = swizzled_sum(shortest(ramp->base), tile, kWordBytes);
             return Store::make(op->name, op->value, Ramp::make(base, 1, ramp->lanes), op->param,
                                op->predicate, op->alignment);
         }

@@ -96,15 +96,15 @@ row(cpu  grouped32           packed                grouped           f32,f16,bf1
 # times as fast (Xeon, family 6, model 167). 1x1_to_24: halves of vectors; bench --family conv2d_backward_data --list
 # mobilenetv2 --filter 56x56_24 --row 1x1 takes 1.3 times as long.
 row(cpu  1x1_16              packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32          1x1 stride_1 channels_per_group<=16)
-row(cpu  1x1_rows_deep       packed                broadcast         f32           nhwc       block:32,tile_y:2/1,stage:0,outer:1         1x1 stride_1 out_w<=32 out_h>=2 depth_per_pixel>=2)
-row(cpu  1x1_rows            packed                broadcast         f32           nhwc       block:32,tile_y:2/1,stage:0,outer:2         1x1 stride_1 out_w<=32 out_h>=2)
+row(cpu  1x1_rows_deep       packed                broadcast         f32           nhwc       block:32/16,tile_y:2/1,stage:0,outer:1/2    1x1 stride_1 out_w<=32 out_h>=2 depth_per_pixel>=2)
+row(cpu  1x1_rows            packed                broadcast         f32           nhwc       block:32/16,tile_y:2/1,stage:0,outer:2/4    1x1 stride_1 out_w<=32 out_h>=2)
 row(cpu  1x1_small           packed                broadcast         f32           nhwc       block:32,tile_x:10/7,stage:0,outer:1        1x1 stride_1 out_w<=64)
 row(cpu  1x1_64_passes       packed                broadcast         f32           nhwc       block:64/32,tile_x:6/7,stage:0,chunk:512,outer:1 1x1 stride_1 channels_per_group%64=0 out_w<=4096)
 row(cpu  1x1_64_large        packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,outer:1           1x1 stride_1 channels_per_group%64=0 weight_size>=524288)
-row(cpu  1x1_64              packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,chunk:8           1x1 stride_1 channels_per_group%64=0)
+row(cpu  1x1_64              packed                broadcast         f32           nhwc       block:64/16,tile_x:6/7,stage:0,chunk:8      1x1 stride_1 channels_per_group%64=0)
 row(cpu  1x1_to_24           packed                broadcast         f32           nhwc       lanes:16/8,block:32/24,tile_x:12/7,stage:0,chunk:8 1x1 stride_1 channels_per_group=24)
-row(cpu  1x1_48              packed                broadcast         f32           nhwc       block:48,tile_x:8,stage:0,chunk:8           1x1 stride_1 channels_per_group%48=0)
-row(cpu  1x1_80              packed                broadcast         f32           nhwc       block:80,tile_x:5,stage:0,chunk:8           1x1 stride_1 channels_per_group%80=0)
+row(cpu  1x1_48              packed                broadcast         f32           nhwc       block:48/16,tile_x:8/7,stage:0,chunk:8      1x1 stride_1 channels_per_group%48=0)
+row(cpu  1x1_80              packed                broadcast         f32           nhwc       block:80/16,tile_x:5/7,stage:0,chunk:8      1x1 stride_1 channels_per_group%80=0)
 row(cpu  1x1                 packed                broadcast         f32           nhwc       block:32/16,tile_x:12/7,stage:0,chunk:8     1x1 stride_1)
 # Of nchw from few pixels on where they are, as copies in nhwc take time, too (bench --family conv2d_backward_data --layout
 # nchw --list mobilenetv2 --filter 14x14, and with --row 1x1_64_passes). Long sums need more pixels: with AVX2 fewer are slower
@@ -155,7 +155,7 @@ row(cuda depthwise7x7_s1    depthwise_tiles     tile_of_groups      f32,f16,bf16
 row(gpu  depthwise_s1       depthwise           thread_per_group    f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:3.95                              short depthwise stride_1)
 row(gpu  depthwise_any      flip_expand         thread_per_element  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:4.3                               short depthwise)
 row(cuda matrices_parts_64  products_in_parts   matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:1.0,fma:0.15    line_of_vectors few_steps few_small_input_tiles stride_1)
-row(cuda matrices_parts     products_in_parts   matrices            f16,bf16      nhwc       -                                                                  shared:49152,registers:136,conflicts:1.0,sectors:1.0             line_of_vectors few_steps few_input_tiles stride_1)
+row(cuda matrices_parts     products_in_parts   matrices            f16,bf16      nhwc       -                                                                  shared:49152,registers:144,conflicts:1.0,sectors:1.0             line_of_vectors few_steps few_input_tiles stride_1)
 row(cuda matrices_parts     products_in_parts   matrices            f32           nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.15   line_of_vectors few_tf32_steps few_input_tiles stride_1)
 row(cuda matrices_1x1       products            matrices            f16           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.1,fma:0.4    line_of_vectors few_steps 1x1 stride_1 out_h<=1)
 row(cuda matrices_1x1       products            matrices            bf16          nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.4,fma:0.4    line_of_vectors few_steps 1x1 stride_1 out_h<=1)

@@ -174,9 +174,9 @@ Func staged_filter(const Conv2dOperands &op, const Func &weight, const Expr &fil
 
 }  // namespace
 
-// A thread stores pairs then.
+// A thread stores pairs then. Of f16 that spills with 128 registers, but for parts, which are f32.
 bool ProductForm::stages_across(const Type &type) const {
-    return filters_inner && type.bits() == 16;
+    return filters_inner && (type == BFloat(16) || (type == Float(16) && parts.defined()));
 }
 
 Conv2dSliced conv2d_product_sums(Conv2dOperands &op, const ProductForm &form) {

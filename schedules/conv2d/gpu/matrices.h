@@ -12,7 +12,7 @@
 // which stay in registers (compiler/turned_registers.h).
 //
 // A filter whose terms are across memory (backward data's) is staged so, and ldmatrix transposes: a
-// thread then has two of each 8 channels, and stores pairs. Of f32 it is copied first.
+// thread then has two of each 8 channels, and stores pairs. Of f16 and f32 it is copied first.
 //
 // Where an output's pixels are at places of their own, the line is the update's. Where tiles are
 // few and sums long, blocks have a part of a tile's sum each, and a second kernel adds those up.
