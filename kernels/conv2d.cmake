@@ -98,7 +98,6 @@ row(cpu  grouped32_3x3_s1_w7    packed                grouped           f32     
 row(cpu  grouped16_3x3_s1_w14   packed                grouped           f32           nhwc       tile_x:14                            grouped16 3x3 same_14)
 row(cpu  grouped8_3x3_s1        grouped               grouped           f32,f16,bf16  nhwc       -                                    grouped8 3x3 stride_1 out_w>=7)
 row(cpu  grouped8_3x3_s2        grouped               grouped           f32,f16,bf16  nhwc       across:1,tile_x:14,depth:1           grouped8 3x3 stride_2 out_w>=7)
-row(cpu  grouped16_3x3          packed                grouped           f32,f16,bf16  nhwc       tile_y:2                             grouped16 3x3 out_w>=7 out_h>=2)
 # Long sums for few pixels: the filter is read as it is. Otherwise it is packed, in each call unless it is prepared
 # (hk/filter.h).
 row(cpu  1x1_dot                dot                   dot               f32           nhwc       -                                    prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=7)
@@ -136,8 +135,10 @@ row(cpu  1x1_columns_long       packed_columns        columns           f32     
 row(cpu  1x1_columns            packed_columns        columns           f32           nchw       inner:1,chunk:8                      1x1 stride_1 out_w>=16)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
-# as channels and filters get fewer: 16 to 24 take 0.7 of the time, as do 7x7 pixels, 4 tiles of which half are used.
-row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
+# as channels and filters get fewer: 16 to 16, half a block of filters, take 0.78 of the time on Zen 4, 32 to 32 0.35, of one
+# group or of many (bench --list input=1x56x56x16,weight=16x3x3x16,padding=1, the other by --row grouped16_3x3).
+row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8)
+row(cpu  grouped16_3x3          packed                grouped           f32,f16,bf16  nhwc       tile_y:2                             grouped16 3x3 out_w>=7 out_h>=2)
 row(cpu  grouped32_3x3          packed                grouped           f32,f16,bf16  nhwc       -                                    grouped32 3x3 out_w>=7)
 # panels (schedules/conv2d/cpu/column_tiles.cpp): any filter, of images in rows, from as many filters as pay for the copy,
 # and up to as many terms as a core's cache holds panels of. With 16 filters a picture is slower, as is 28x28_256-256_3x3_s2

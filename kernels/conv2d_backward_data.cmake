@@ -76,15 +76,15 @@ row(cpu  grouped4_3x3        packed                grouped           f32,f16,bf1
 row(cpu  grouped4            packed                grouped           f32,f16,bf16  nhwc       -                                   grouped4 stride_1)
 row(cpu  grouped8_3x3        packed                grouped           f32,f16,bf16  nhwc       -                                   grouped8 3x3 stride_1)
 row(cpu  grouped8            packed                grouped           f32,f16,bf16  nhwc       -                                   grouped8 stride_1)
-row(cpu  grouped16_3x3       packed                grouped           f32,f16,bf16  nhwc       -                                   grouped16 3x3 stride_1)
-row(cpu  grouped16           packed                grouped           f32,f16,bf16  nhwc       -                                   grouped16 stride_1)
 # Winograd's convolution, filters transformed in the call: 56x56_64-64_3x3 2.6 times as fast as the rows below,
 # 28x28_128-128_3x3 2 times, 14x14_256-256_3x3 1.2 (explorer run conv2d_backward_data CASE --row staged_7).
 # winograd_deep: filters are transformed a block at a time, just before all tiles use it: 14x14_256-256_3x3 1.3 times as
 # fast as staged_32, 28x28_256-256_3x3 1.2 times as fast as winograd (bench --family conv2d_backward_data --row ROW; Xeon,
 # family 6, model 167).
-row(cpu  winograd_deep       winograd              winograd          f32           nhwc       fused:1                             3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel>=2 depth_per_pixel<=40)
-row(cpu  winograd            winograd              winograd          f32           nhwc       -                                   3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel<=8)
+row(cpu  winograd_deep       winograd              winograd          f32           nhwc       fused:1                             3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel>=2 depth_per_pixel<=40)
+row(cpu  winograd            winograd              winograd          f32           nhwc       -                                   3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel<=8)
+row(cpu  grouped16_3x3       packed                grouped           f32,f16,bf16  nhwc       -                                   grouped16 3x3 stride_1)
+row(cpu  grouped16           packed                grouped           f32,f16,bf16  nhwc       -                                   grouped16 stride_1)
 row(cpu  grouped32_3x3       packed                grouped           f32,f16,bf16  nhwc       -                                   grouped32 3x3 stride_1)
 row(cpu  grouped32           packed                grouped           f32,f16,bf16  nhwc       -                                   grouped32 stride_1)
 # 1x1: large tiles, as conv2d's, of blocks of channels that leave few lanes idle. The filter is packed in the call: of few
