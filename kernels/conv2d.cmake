@@ -174,10 +174,10 @@ row(cpu  1x1                    packed                broadcast         bf16    
 # filters than those of 32, 1.1 to 1.9 times (conv_training --filter 24x16_144); both on a Xeon of family 6, model 167. _line:
 # one row, half of what two would compute (input=1x1x3000x80,weight=384x1x3x80,padding=0x1). _8: of widths that tiles of 7
 # would not fill (explorer run conv2d 48x32_96-192_2x2_s2 --row staged_32, on Zen 4: 1.3 times as fast).
-row(cpu  staged_48              packed                broadcast         f32           nhwc,nchw  block:48,tile_x:8                     filters_spared>=16 bounded_copy)
-row(cpu  staged_32_line         packed                broadcast         f32,f16       nhwc,nchw  block:32,tile_x:10/8                  filters_per_group>=17 out_h<=1 bounded_copy)
+row(cpu  staged_48              packed                broadcast         f32           nhwc,nchw  block:48/16,tile_x:8                  filters_spared>=16 bounded_copy)
+row(cpu  staged_32_line         packed                broadcast         f32,f16       nhwc,nchw  block:32/16,tile_x:10/8               filters_per_group>=17 out_h<=1 bounded_copy)
 row(cpu  staged_32_8            packed                broadcast         f32           nhwc       block:32/16,tile_x:8,outer:4/0       filters_per_group>=17 out_w%8=0 filled_7<=95 bounded_copy)
-row(cpu  staged_32_large        packed                broadcast         f32,f16       nhwc       block:32,tile_y:2/1,outer:2/0        filters_per_group>=17 weight_size>=262144 bounded_copy)
+row(cpu  staged_32_large        packed                broadcast         f32,f16       nhwc       block:32/16,tile_y:2/1,outer:2/0     filters_per_group>=17 weight_size>=262144 bounded_copy)
 row(cpu  staged_32              packed                broadcast         f32,f16       nhwc       block:32/16,tile_y:2/1               filters_per_group>=17 bounded_copy)
 row(cpu  staged_32              packed                broadcast         f32,f16       nchw       block:32,tile_y:2/1,outer:8          filters_per_group>=17 bounded_copy)
 row(cpu  staged_7               packed                broadcast         f32           nhwc       -                                    filled_7>=80 bounded_copy)
