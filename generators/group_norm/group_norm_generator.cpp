@@ -148,13 +148,15 @@ private:
 
     // Rows of whole vectors, each at a multiple of its size.
     template<typename Image>
-    void constrain_vectors(Image &image) const {
-        constexpr int size = kVectorOfPlanes;
+    void constrain_vectors(const Conv2dLayout &order, Image &image) const {
+        constexpr int size = kVectorOfRow;
         const auto whole = [](const Expr &number) { return number / size * size; };
         image.set_host_alignment(size * type.value().bytes());
         image.dim(0).set_extent(whole(input.dim(0).extent()));
-        image.dim(1).set_extent(1);
-        for (int d = 2; d < 5; d++) image.dim(d).set_stride(whole(image.dim(d).stride()));
+        const int dim_y = order.image_dims()[3];
+        image.dim(dim_y).set_extent(1);
+        for (int d = 1; d < 5; d++)
+            if (d != dim_y) image.dim(d).set_stride(whole(image.dim(d).stride()));
     }
 
     // In f32, `otherwise` where there is none.
@@ -183,13 +185,13 @@ private:
         constrain_image(order, *output_);
         for (auto *buffer : {mean_, rstd_}) constrain_statistics(order, *buffer);
         if (by_vectors()) {
-            constrain_vectors(input);
-            constrain_vectors(*output_);
+            constrain_vectors(order, input);
+            constrain_vectors(order, *output_);
         }
         for (int d = 0; d < 2; d++) bias_->dim(d).set_min(0);
         operands.epsilon = *epsilon_;
         operands.bias = vector("bias_of", *bias_, *has_bias_, 0.f);
-        if (by_planes())
+        if (by_planes() && !order.nhwc())
             operands.planes = whole_quotient(weight.dim(0).extent(), operands.channels);
         stay_inside(operands, context);
         const std::map<std::string, decltype(&group_norm_by_runs)> algorithms = {

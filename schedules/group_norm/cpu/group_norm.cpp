@@ -27,7 +27,7 @@ GroupNormSizes group_norm_sizes(const GroupNormContext &context) {
     } else if (context.schedule == "block_a_group") {
         sizes = {false, 256, 16, context.nhwc ? 32 : 1, 256, 16, 0};
     } else if (context.schedule == "vectors_of_group") {
-        sizes = {false, 256, 16, 1, 256, 16, 0, kVectorOfPlanes};
+        sizes = {false, 256, 16, 1, 256, 16, 0, kVectorOfRow};
         knobs.take("lanes", sizes.lanes, powers(32, 1024));
     } else if (context.schedule == "warp_a_group") {
         sizes = {false, 32, 8, 1, 32, 8, 0};
