@@ -22,10 +22,11 @@ row(cpu  gradient      parts                cached_part   f32,f16,bf16  nhwc,nch
 # 256x256_64_g64 (docs/performance/nvidia-h100.md).
 #        row                algorithm        schedule          types         layouts    knobs     budget                                                where
 row(gpu  rows               runs             warp_a_group      f32,f16,bf16  nhwc       -         shared:3616,registers:56,conflicts:1.05,sectors:1.05  backward=0 few_pixels)
-row(cuda few_vectors        vectors          vectors_of_group  f32,f16,bf16  nhwc,nchw  lanes:64  shared:900,registers:48,conflicts:1.0,sectors:2.05    backward=0 aligned=1 group_elements<=8192)
-row(cuda vectors            vectors          vectors_of_group  f32,f16,bf16  nhwc       -         shared:3204,registers:48,conflicts:1.0,sectors:2.05   backward=0 aligned=1 group_elements<=32768)
+row(cuda few_vectors        vectors          vectors_of_group  f32,f16,bf16  nhwc       lanes:64  shared:900,registers:48,conflicts:1.0,sectors:2.0     backward=0 aligned=1 group_elements<=8192)
+row(cuda vectors            vectors          vectors_of_group  f32,f16,bf16  nhwc       -         shared:3204,registers:48,conflicts:1.0,sectors:1.05   backward=0 aligned=1 group_elements<=32768)
 row(gpu  block              runs             block_a_group     f32,f16,bf16  nhwc       -         shared:3204,registers:56,conflicts:1.0,sectors:1.75   backward=0 channels_per_group>=8 group_elements<=32768)
-row(gpu  parts              parts            threads_of_parts  f32,f16,bf16  nhwc       -         shared:2184,registers:64,conflicts:1.0,sectors:1.55   backward=0 pixels>=8)
+row(gpu  parts              parts            threads_of_parts  f32,f16,bf16  nhwc       -         shared:2184,registers:96,conflicts:1.0,sectors:1.55   backward=0 pixels>=8)
+row(cuda few_vectors        vectors          vectors_of_group  f32,f16,bf16  nchw       lanes:64  shared:900,registers:48,conflicts:1.0,sectors:1.0     backward=0 aligned=1 group_elements<=8192)
 row(cuda vectors            vectors          vectors_of_group  f32,f16,bf16  nchw       -         shared:3204,registers:48,conflicts:1.0,sectors:1.0    backward=0 aligned=1)
 row(gpu  block              planes           block_a_group     f32,f16,bf16  nchw       -         shared:3204,registers:48,conflicts:1.0,sectors:1.3    backward=0)
 row(gpu  unstaged           runs             unstaged          f32,f16,bf16  nhwc,nchw  -         shared:0,registers:48,sectors:1.7                     backward=0)

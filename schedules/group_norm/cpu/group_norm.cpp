@@ -32,7 +32,7 @@ GroupNormSizes group_norm_sizes(const GroupNormContext &context) {
     } else if (context.schedule == "warp_a_group") {
         sizes = {false, 32, 8, 1, 32, 8, 0};
     } else if (context.schedule == "threads_of_parts") {
-        sizes = {false, 1, 1, 64, 512, 16, 32, 8};
+        sizes = {false, 1, 1, 64, 512, 16, 64, 8};
     } else if (context.schedule == "block_a_channel") {
         sizes = {false, 256, 16, 1, 256, 16, 0};
     } else if (context.schedule == "block_of_a_group") {
