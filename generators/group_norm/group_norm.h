@@ -123,8 +123,10 @@ struct GroupNormBackward {
 enum class GroupNormParts : uint8_t { of_any_pixels, of_few_pixels, of_rows, images };
 GroupNormBackward group_norm_backward(const GroupNormOperands &operands,
                                       const GroupNormSizes &sizes, GroupNormParts parts);
-// In slices of one group, for threads: a lane is one of neighbouring channels at one of several
-// pixels.
+// In slices of one group, for threads: a lane is one of neighbouring channels, or vectors of
+// `together` (nhwc), at one of several pixels. A part is an image, whose channels' sums, of_part of
+// of_channel, are a group's; groups of few pixels are added up anew.
+inline constexpr int kMostChannels = 256;  // of a group, of many pixels
 GroupNormBackward group_norm_backward_by_groups(const GroupNormOperands &operands,
                                                 const GroupNormSizes &sizes);
 // A part is up to so many pixels of a row (nhwc), lanes * block, so that threads are as many as the

@@ -44,11 +44,24 @@ TEST_P(GroupNormRow, OfLongRowsApart) {
     for (const Constraint &constraint : row.where) {
         const std::string_view field = constraint.field;
         if (field == "backward") c.problem.backward = constraint.value == 1;
-        if (field == "channels_per_group") c.problem.channels = 3 * constraint.value;
         const bool few = constraint.relation == Constraint::Relation::at_most;
+        if (field == "channels_per_group" && !few) c.problem.channels = 3 * constraint.value;
         if (field == "aligned" || (field == "pixels" && few)) GTEST_SKIP() << "does not take them";
     }
     for (const Device device : devices_) check(c, device, &row);
+}
+
+// Of a group, that the row takes: whole vectors, and as few as can be, from two on.
+int64_t least_channels(const KernelInfo &row) {
+    int64_t channels = 2;
+    for (const Constraint &constraint : row.where) {
+        const std::string_view field = constraint.field;
+        if (field == "aligned" && row.layout == Layout::nhwc)
+            channels = std::max<int64_t>(channels, 8);
+        if (field == "channels_per_group" && constraint.relation == Constraint::Relation::at_least)
+            channels = std::max(channels, constraint.value);
+    }
+    return channels;
 }
 
 // A problem of long groups, or of many channels for rows of few pixels.
@@ -56,7 +69,7 @@ GroupNormProblem long_problem(const KernelInfo &row) {
     GroupNormProblem problem;
     problem.type = row.type;
     problem.options = {row.layout, 2, 1e-12f};
-    problem.channels = 4;
+    problem.channels = 2 * least_channels(row);
     problem.height = row.device == DeviceType::cpu ? 1000 : 50;
     problem.width = 1000;
     for (const Constraint &constraint : row.where) {
@@ -66,9 +79,6 @@ GroupNormProblem long_problem(const KernelInfo &row) {
             problem.height = problem.width = 1;
             problem.channels = 1000000;
         }
-        if (field == "aligned" && row.layout == Layout::nhwc) problem.channels = 2 * 8;
-        if (field == "channels_per_group")
-            problem.channels = std::max(problem.channels, 2 * constraint.value);
     }
     return problem;
 }
@@ -167,10 +177,7 @@ TEST_P(GroupNormRow, LosesNothingBetweenBlocks) {
 std::vector<GroupNormProblem> long_gradients(const KernelInfo &row, int64_t pixels,
                                              int64_t images) {
     GroupNormProblem of_pixels = long_problem(row);
-    of_pixels.channels = 4;
-    for (const Constraint &constraint : row.where)
-        if (constraint.field == std::string_view("channels_per_group"))
-            of_pixels.channels = 2 * constraint.value;
+    of_pixels.channels = 2 * least_channels(row);
     of_pixels.width = std::min<int64_t>(of_pixels.width, pixels);
     pixels = std::min(pixels, most_elements(row) / (of_pixels.channels / 2));
     of_pixels.height = of_pixels.width == 1 ? 1 : pixels / of_pixels.width;

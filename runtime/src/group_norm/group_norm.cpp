@@ -57,7 +57,7 @@ GroupNormProblem problem_of(const char *operation, const Shape &input, DataType 
         fail(operation, "epsilon is " + std::to_string(options.epsilon) +
                             ", it must be 0 or more, and finite");
     }
-    problem.aligned = !backward && elements_of_row(problem) % kVectorOfRow == 0;
+    problem.aligned = (nhwc || !backward) && elements_of_row(problem) % kVectorOfRow == 0;
     return problem;
 }
 

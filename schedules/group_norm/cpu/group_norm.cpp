@@ -37,7 +37,10 @@ GroupNormSizes group_norm_sizes(const GroupNormContext &context) {
         sizes = {false, 256, 16, 1, 256, 16, 0};
     } else if (context.schedule == "block_of_a_group") {
         const int near = context.nhwc ? 32 : 8;
-        sizes = {false, 256, 32, 1, 256, 16, 0, 1, near, near, 8};
+        sizes = {false, 256, 32, 1, 32, 8, 0, 1, near, 1, 8};
+        knobs.take("vector", sizes.together, {1, kVectorOfRow});
+        knobs.require(context.nhwc || sizes.together == 1, "vectors are of channels");
+        if (sizes.together > 1) sizes.width = sizes.near = 8;
     } else if (context.schedule == "block_of_rows") {
         sizes = {false, 256, 256, 1, 32, 8, 0, 1, 256, 32, 8, true};
     } else if (context.schedule == "block_of_parts") {
