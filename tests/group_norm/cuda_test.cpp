@@ -93,8 +93,8 @@ TEST_F(CudaGroupNorm, HasALadder) {
         const auto problem = GroupNormProblem::from_shape({2, 5, 7, 24}, DataType::f32,
                                                           {Layout::nhwc, 3, 1e-5f}, backward);
         const Selection selection = select_group_norm(problem, DeviceType::cuda, largest, true);
-        ASSERT_EQ(selection.ladder.size(), backward ? 3u : 5u);
-        EXPECT_STREQ(selection.kernel->row, backward ? "gradient_groups" : "few_vectors");
+        ASSERT_EQ(selection.ladder.size(), backward ? 4u : 5u);
+        EXPECT_STREQ(selection.kernel->row, backward ? "gradient_vectors" : "few_vectors");
         EXPECT_STREQ(select_group_norm(problem, DeviceType::cuda, none).kernel->row,
                      backward ? "gradient_unstaged" : "unstaged");
     }

@@ -276,7 +276,7 @@ void output_of_parts(GroupNorm &stages, int together) {
 
 }  // namespace
 
-// Three kernels: threads have 32 pixels of a channel each, in registers, and write their sums into
+// Three kernels: threads have 64 pixels of a channel each, in registers, and write their sums into
 // memory; blocks of them merge those of a group; threads have a channel of the output at 8 pixels.
 // The input is read twice. As many threads as the image has elements for, whatever the groups are.
 void group_norm_parts(GroupNorm &stages, const GroupNormContext &context) {
