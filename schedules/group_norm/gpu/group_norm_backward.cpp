@@ -133,6 +133,8 @@ void sums_of_channels(GroupNormBackward &stages, const GroupNormContext &context
     }
     as_threads(sums.of_lane, sums.lane);
     sums.of_lane.reorder(one, thread, warp).unroll(one);
+    // Lanes that are folded together are in other banks for each of a vector.
+    if (sizes.together > 1) sums.of_lane.align_storage(sums.lane, sizes.lanes + sizes.width);
     sums.folded.fuse(sums.lane, one, both);
     as_threads(sums.folded, both);
     in_registers(sums, sums.of_lane, thread);
