@@ -16,10 +16,10 @@ row(cpu  gradient      parts                cached_part   f32,f16,bf16  nhwc,nch
 
 # GPU: of nhwc a warp a group of few pixels, a block of threads a group that caches hold, of whole sectors, else threads for
 # parts of each channel; of nchw a block a group, whose channels are one row; on CUDA blocks read vectors, of whose instructions
-# those of 16 bits make the time otherwise: of an H100's model few_vectors, vectors and gradient_vectors have 0.44, 0.39 and
-# 0.46 of that of block and gradient_groups (counts --list networks --family group_norm --type f16, 14x14_1024, 56x56_256, and
-# --family group_norm_backward, 28x28_512). For the gradients of large ones threads for parts (nhwc), or first one a channel;
-# last a thread a group, which stages nothing. Tensors are read from memory once by rows and blocks of groups, twice by parts
+# otherwise make the time in 16 bits: of an H100's model few_vectors and vectors have 0.47 and 0.39 of that of block (counts
+# --list networks --family group_norm --type f16, 14x14_1024 and 56x56_256). For the gradients of large ones threads for parts
+# (nhwc), or first one a channel; last a thread a group, which stages nothing. Tensors are read from memory once by rows and
+# blocks of groups, twice by parts
 # and gradients of large groups. Budgets are what was measured, registers rounded up to a multiple of 8. gradient_parts: of
 # the model a sixth of the time of a block a group, for 256x256_64_g64 (docs/performance/nvidia-h100.md). Sums of up to 256
 # channels are kept in a block's shared memory (kMostChannels, generators/group_norm/group_norm.h).
