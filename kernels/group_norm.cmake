@@ -15,13 +15,12 @@ row(cpu  gradient_few  parts_of_few_pixels  cached_part   f32,f16,bf16  nhwc,nch
 row(cpu  gradient      parts                cached_part   f32,f16,bf16  nhwc,nchw  -        backward=1)
 
 # GPU: of nhwc a warp a group of few pixels, a block of threads a group that caches hold, of whole sectors, else threads for
-# parts of each channel; of nchw a block a group, whose channels are one row; on CUDA blocks read vectors, of whose instructions
+# parts of each channel; of nchw a block a group, whose channels are one row; on CUDA blocks read vectors, as instructions
 # otherwise make the time in 16 bits: of an H100's model few_vectors and vectors have 0.47 and 0.39 of that of block (counts
 # --list networks --family group_norm --type f16, 14x14_1024 and 56x56_256). For the gradients of large ones threads for parts
 # (nhwc), or first one a channel; last a thread a group, which stages nothing. Tensors are read from memory once by rows and
-# blocks of groups, twice by parts
-# and gradients of large groups. Budgets are what was measured, registers rounded up to a multiple of 8. gradient_parts: of
-# the model a sixth of the time of a block a group, for 256x256_64_g64 (docs/performance/nvidia-h100.md). Sums of up to 256
+# blocks of groups, twice by parts and gradients of large groups. Budgets are what was measured, registers rounded up to a
+# multiple of 8. gradient_parts: of the model a sixth of the time of a block a group, for 256x256_64_g64 (docs/performance/nvidia-h100.md). Sums of up to 256
 # channels are kept in a block's shared memory (kMostChannels, generators/group_norm/group_norm.h).
 #        row                algorithm        schedule          types         layouts    knobs     budget                                                where
 row(gpu  rows               runs             warp_a_group      f32,f16,bf16  nhwc       -         shared:3616,registers:56,conflicts:1.05,sectors:1.05  backward=0 few_pixels)
