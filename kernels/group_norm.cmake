@@ -20,8 +20,9 @@ row(cpu  gradient      parts                cached_part   f32,f16,bf16  nhwc,nch
 # --list networks --family group_norm --type f16, 14x14_1024 and 56x56_256). For the gradients of large ones threads for parts
 # (nhwc), or first one a channel; last a thread a group, which stages nothing. Tensors are read from memory once by rows and
 # blocks of groups, twice by parts and gradients of large groups. Budgets are what was measured, registers rounded up to a
-# multiple of 8. gradient_parts: of the model a sixth of the time of a block a group, for 256x256_64_g64 (docs/performance/nvidia-h100.md). Sums of up to 256
-# channels are kept in a block's shared memory (kMostChannels, generators/group_norm/group_norm.h).
+# multiple of 8. gradient_parts: of the model a sixth of the time of a block a group, for 256x256_64_g64
+# (docs/performance/nvidia-h100.md). Sums of up to 256 channels are kept in a block's shared memory (kMostChannels,
+# generators/group_norm/group_norm.h).
 #        row                algorithm        schedule          types         layouts    knobs     budget                                                where
 row(gpu  rows               runs             warp_a_group      f32,f16,bf16  nhwc       -         shared:3616,registers:56,conflicts:1.05,sectors:1.05  backward=0 few_pixels)
 row(cuda few_vectors        vectors          vectors_of_group  f32,f16,bf16  nhwc       lanes:64  shared:900,registers:48,conflicts:1.0,sectors:2.0     backward=0 aligned=1 group_elements<=8192)
