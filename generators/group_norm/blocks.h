@@ -18,6 +18,7 @@ struct Blocks {
     Place element, has;
     Halide::Expr start = {};  // an element of all blocks; else of each its first
     bool masked;  // group or channel is a vector
+    bool held = false;  // terms are stages
     // Of lanes that are vectors: elements and places of the rest.
     Place element_of_rest;
     std::function<Halide::Expr(const Box &block, const Box &place)> has_rest;

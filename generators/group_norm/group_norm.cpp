@@ -62,7 +62,8 @@ void add_blocks(const Blocks &blocks, GroupNorm &stages) {
                 return terms(blocks.element(block, place, lane));
             },
             [&](const Box &place, const Expr &lane) { return blocks.has(block, place, lane); },
-            blocks.masked};
+            blocks.masked,
+            blocks.held};
         if (blocks.has_rest) {
             of.rest = Rest{blocks.lanes_of_rest,
                            [&](const Box &place, const Expr &lane) {

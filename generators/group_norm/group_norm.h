@@ -65,9 +65,10 @@ struct GroupNormSizes {
 // registers. factors are those of channel c of a group there, (c, group, g, n), and have 1 /
 // deviation too; of_channel is of channel c of the slice.
 //
-// By vectors terms is a vector of a row, and what elements are multiplied by and what is added are
-// of_vector of its first column, of_columns of each, which differ `after` that where planes are no
-// whole vectors.
+// By vectors terms is a vector of a row, whose neighbouring ones are `across` of the lanes, and as
+// many rows `down`. What elements are multiplied by and what is added are of_vector of its first
+// column, of_columns of each, which differ `after` that where planes are no whole vectors; of nhwc
+// of_columns is of a channel, (c, g, n).
 struct GroupNorm {
     Halide::Var bx{"bx"}, by{"by"}, bz{"bz"};
     LaneSums first, about;
@@ -76,6 +77,7 @@ struct GroupNorm {
     Halide::Func terms, loaded, of_channel;
     Halide::Func of_vector, of_columns;
     Halide::RDom after;
+    Halide::Expr across, down;
     Halide::Func middle, of_block, merged, statistics, factors, output, mean, rstd;
 };
 
@@ -86,9 +88,10 @@ GroupNorm group_norm_by_channels(const GroupNormOperands &operands, const GroupN
 GroupNorm group_norm_by_runs(const GroupNormOperands &operands, const GroupNormSizes &sizes);
 // The same in nchw of groups whose channels lie next to each other, as one row, if that has up to
 // kMostOfPlanes elements; of others as by runs.
-inline constexpr int kMostOfPlanes = 1 << 15, kVectorOfPlanes = 4;
+inline constexpr int kMostOfPlanes = 1 << 15, kVectorOfRow = 4;
 GroupNorm group_norm_by_planes(const GroupNormOperands &operands, const GroupNormSizes &sizes);
-// The same where rows are vectors of `together` columns, and an image of a channel is a row.
+// The same where rows are vectors of `together` columns, and an image of a channel is a row; of
+// nhwc the channels of a group are, of a pixel.
 GroupNorm group_norm_by_vectors(const GroupNormOperands &operands, const GroupNormSizes &sizes);
 // By parts lanes are channels as well (nhwc), and a block is `block` pixels of a row; blocks of all
 // channels of a group are merged at once, by channel_lanes, of which `down` are blocks, or more
@@ -120,8 +123,10 @@ struct GroupNormBackward {
 enum class GroupNormParts : uint8_t { of_any_pixels, of_few_pixels, of_rows, images };
 GroupNormBackward group_norm_backward(const GroupNormOperands &operands,
                                       const GroupNormSizes &sizes, GroupNormParts parts);
-// In slices of one group, for threads: a lane is one of neighbouring channels at one of several
-// pixels.
+// In slices of one group, for threads: a lane is one of neighbouring channels, or vectors of
+// `together` (nhwc), at one of several pixels. A part is an image, whose channels' sums, of_part of
+// of_channel, are a group's; groups of few pixels are added up anew.
+inline constexpr int kMostChannels = 256;  // of a group, of many pixels
 GroupNormBackward group_norm_backward_by_groups(const GroupNormOperands &operands,
                                                 const GroupNormSizes &sizes);
 // A part is up to so many pixels of a row (nhwc), lanes * block, so that threads are as many as the

@@ -7,21 +7,25 @@ namespace hk::generators {
 
 namespace {
 
-// Lane l of `lanes` has one of `across` neighbouring channels of a tile of `near`, and of the
-// pixels every down()-th. A group of fewer channels than `near` leaves more lanes to its pixels.
+const Var one("one");  // of a vector
+
+// Lane l of `lanes` has one of `across` neighbouring channels, or vectors of them, of a tile of
+// `near`, and of the pixels every down()-th. A group of fewer than `near` leaves more lanes to its
+// pixels.
 class LanesOfTiles {
 public:
-    LanesOfTiles(const GroupNormOperands &op, int lanes, int near)
-        : op_(op), lanes_(lanes), near_(near), log_(0) {
+    LanesOfTiles(const GroupNormOperands &op, int lanes, int near, int vector = 1)
+        : op_(op), vectors_(op.channels / vector), lanes_(lanes), near_(near), log_(0) {
         for (int log = 1; 1 << log <= near; log++)
-            log_ += select(op.channels > 1 << (log - 1), 1, 0);
+            log_ += select(vectors_ > 1 << (log - 1), 1, 0);
     }
 
     Expr across() const { return Expr(1) << log_; }
     Expr down() const { return Expr(lanes_) >> log_; }
-    Expr tiles() const { return ceil_div(op_.channels, near_); }
+    Expr vectors() const { return vectors_; }
+    Expr tiles() const { return ceil_div(vectors_, near_); }
     Expr steps() const { return ceil_div(op_.width, down()); }
-    Expr channel(const Expr &of_tile, const Expr &lane) const {
+    Expr vector(const Expr &of_tile, const Expr &lane) const {
         return of_tile * near_ + (lane & (across() - 1));
     }
     Expr pixel(const Expr &step, const Expr &lane) const {
@@ -30,6 +34,7 @@ public:
 
 private:
     const GroupNormOperands &op_;
+    const Expr vectors_;
     const int lanes_, near_;
     Expr log_;
 };
@@ -51,11 +56,12 @@ LaneSums sums_in_order(LaneSumsOf of, bool few_pixels) {
 // stages.of_pixels and of_part: the sums of a part's images.
 void add_up_part(const GroupNormOperands &op, const GroupNormSizes &sizes,
                  GroupNormBackward &stages) {
-    const LanesOfTiles lanes(op, sizes.lanes, sizes.near);
+    const int size = sizes.together;
+    const LanesOfTiles lanes(op, sizes.lanes, sizes.near, size);
     const auto image = [&](const Box &place) { return n * op.images + place[2]; };
     stages.of_pixels = sums_in_order(
         {"of_pixels",
-         {tile, g, n},
+         {one, tile, g, n},
          sizes.lanes,
          sizes.width,
          {lanes.steps(), op.height, op.images},
@@ -64,11 +70,11 @@ void add_up_part(const GroupNormOperands &op, const GroupNormSizes &sizes,
          [&](const Box &place, const Expr &lane) {
              const Expr of = within(image(place), op.batch);
              return gradient_terms(op, {op.mean(0, g, of), op.rstd(0, g, of)},
-                                   within(lanes.channel(tile, lane), op.channels),
+                                   within(lanes.vector(tile, lane), lanes.vectors()) * size + one,
                                    {within(lanes.pixel(place[0], lane), op.width), place[1], of});
          },
          [&](const Box &place, const Expr &lane) {
-             return lanes.channel(tile, lane) < op.channels &&
+             return lanes.vector(tile, lane) < lanes.vectors() &&
                     lanes.pixel(place[0], lane) < op.width && place[1] < op.height &&
                     image(place) < op.batch;
          }},
@@ -76,11 +82,12 @@ void add_up_part(const GroupNormOperands &op, const GroupNormSizes &sizes,
     stages.across = lanes.across();
     stages.down = lanes.down();
     const RDom r(0, max(sizes.width / lanes.across(), 1), "of_lanes");
-    const Expr lane = within(c % sizes.near + lanes.across() * r, sizes.width);
+    const Expr lane = within(c / size % sizes.near + lanes.across() * r, sizes.width);
     stages.of_part = Func("of_part");
     stages.of_part(c, g, n) = Tuple(0.f, 0.f);
     const Tuple so_far = stages.of_part(c, g, n),
-                of_lane = stages.of_pixels.folded(lane, c / sizes.near, g, n);
+                of_lane =
+                    stages.of_pixels.folded(lane, c % size, c / (size * sizes.near), g, n);
     stages.of_part(c, g, n) = Tuple(so_far[0] + of_lane[0], so_far[1] + of_lane[1]);
 }
 
@@ -98,18 +105,41 @@ void add_up_group(const GroupNormOperands &op, const GroupNormSizes &sizes,
          2,
          true,
          [&](const Box &place, const Expr &lane) {
-             const Expr channel = within(lanes.channel(place[2], lane), op.channels);
+             const Expr channel = within(lanes.vector(place[2], lane), op.channels);
              const Values terms =
                  gradient_terms(op, {op.mean(0, g, image), op.rstd(0, g, image)}, channel,
                                 {within(lanes.pixel(place[0], lane), op.width), place[1], image});
              return Values{op.weight(channel, g) * terms[0], op.weight(channel, g) * terms[1]};
          },
          [&](const Box &place, const Expr &lane) {
-             return lanes.channel(place[2], lane) < op.channels &&
+             return lanes.vector(place[2], lane) < op.channels &&
                     lanes.pixel(place[0], lane) < op.width && place[1] < op.height &&
                     place[2] < lanes.tiles();
          }},
         sizes.few_pixels);
+}
+
+// stages.of_channels: of a group, over the sums of its channels.
+void add_up_channels(const GroupNormOperands &op, const GroupNormSizes &sizes,
+                     GroupNormBackward &stages) {
+    const int lanes = sizes.channel_lanes;
+    const auto channel = [=](const Box &place, const Expr &lane) {
+        return place[0] * lanes + lane;
+    };
+    stages.of_channels = lane_sums(
+        {"of_channels",
+         {group, g, n},
+         lanes,
+         sizes.channel_width,
+         {ceil_div(op.channels, lanes), 1, 1},
+         2,
+         true,
+         [&](const Box &place, const Expr &lane) {
+             const Expr at = within(channel(place, lane), op.channels);
+             const Tuple sums = stages.of_part(at, g, n);
+             return Values{op.weight(at, g) * sums[0], op.weight(at, g) * sums[1]};
+         },
+         [&](const Box &place, const Expr &lane) { return channel(place, lane) < op.channels; }});
 }
 
 }  // namespace
@@ -118,7 +148,15 @@ GroupNormBackward group_norm_backward_by_groups(const GroupNormOperands &op,
                                                 const GroupNormSizes &sizes) {
     GroupNormBackward stages;
     add_up_part(op, sizes, stages);
-    add_up_group(op, sizes, stages);
+    if (sizes.few_pixels) {
+        add_up_group(op, sizes, stages);
+    } else {
+        stages.of_channel = stages.of_part;
+        stages.of_part = Func("of_image");
+        stages.of_part(c, g, n) =
+            Tuple(stages.of_channel(c, g, n)[0], stages.of_channel(c, g, n)[1]);
+        add_up_channels(op, sizes, stages);
+    }
     add_up_in_lanes(op, sizes, ceil_div(op.batch, op.images), stages);
     add_input_gradient(op, stages);
     return stages;

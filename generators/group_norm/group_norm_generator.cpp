@@ -148,13 +148,15 @@ private:
 
     // Rows of whole vectors, each at a multiple of its size.
     template<typename Image>
-    void constrain_vectors(Image &image) const {
-        constexpr int size = kVectorOfPlanes;
+    void constrain_vectors(const Conv2dLayout &order, Image &image, const Expr &extent) const {
+        constexpr int size = kVectorOfRow;
         const auto whole = [](const Expr &number) { return number / size * size; };
         image.set_host_alignment(size * type.value().bytes());
-        image.dim(0).set_extent(whole(input.dim(0).extent()));
-        image.dim(1).set_extent(1);
-        for (int d = 2; d < 5; d++) image.dim(d).set_stride(whole(image.dim(d).stride()));
+        image.dim(0).set_extent(whole(extent));
+        const int dim_y = order.image_dims()[3];
+        image.dim(dim_y).set_extent(1);
+        for (int d = 1; d < 5; d++)
+            if (d != dim_y) image.dim(d).set_stride(whole(image.dim(d).stride()));
     }
 
     // In f32, `otherwise` where there is none.
@@ -183,13 +185,13 @@ private:
         constrain_image(order, *output_);
         for (auto *buffer : {mean_, rstd_}) constrain_statistics(order, *buffer);
         if (by_vectors()) {
-            constrain_vectors(input);
-            constrain_vectors(*output_);
+            constrain_vectors(order, input, input.dim(0).extent());
+            constrain_vectors(order, *output_, input.dim(0).extent());
         }
         for (int d = 0; d < 2; d++) bias_->dim(d).set_min(0);
         operands.epsilon = *epsilon_;
         operands.bias = vector("bias_of", *bias_, *has_bias_, 0.f);
-        if (by_planes())
+        if (by_planes() && !order.nhwc())
             operands.planes = whole_quotient(weight.dim(0).extent(), operands.channels);
         stay_inside(operands, context);
         const std::map<std::string, decltype(&group_norm_by_runs)> algorithms = {
@@ -235,15 +237,20 @@ private:
         operands.output_gradient = order.image("output_gradient_cgxyn", *output_gradient_);
         operands.mean = *saved_mean_;
         operands.rstd = *saved_rstd_;
-        operands.images = *images_;
-        sc::GroupNormContext with_images = context;
-        with_images.images = *images_;
         const GroupNormSizes sizes = sc::group_norm_sizes(context);
+        operands.images = by_groups() && !sizes.few_pixels ? Expr(1) : Expr(*images_);
+        sc::GroupNormContext with_images = context;
+        with_images.images = operands.images;
+        if (by_groups() && sizes.together > 1) {
+            constrain_vectors(order, input, input.dim(0).extent());
+            constrain_vectors(order, *output_gradient_, input.dim(0).extent());
+            constrain_vectors(order, *output_, output_->dim(0).extent());
+        }
         GroupNormBackward stages =
             by_groups() ? group_norm_backward_by_groups(operands, sizes)
             : by_parts  ? group_norm_backward_by_parts(operands, sizes)
                         : group_norm_backward(operands, sizes, algorithms.at(algorithm));
-        const Expr parts = by_parts ? stages.parts : ceil_div(operands.batch, Expr(*images_));
+        const Expr parts = by_parts ? stages.parts : ceil_div(operands.batch, operands.images);
         for (auto *buffer : {bias_sums_, weight_sums_}) buffer->dim(2).set_extent(parts);
         (*output_)(order.image_arguments(c)) = stages.input_gradient(c, g, x, y, n);
         *bias_sums_ = stages.bias_sums;

@@ -30,32 +30,68 @@ private:
     const Expr plane_;
 };
 
-// A group in vectors of a row: lane l has the vectors l, l + lanes, … of each row.
+// Neighbouring lanes have the vectors of a row, a power of two of them, and others the rows after
+// it; of nchw, whose rows are long, all lanes have one.
+class LanesOfRows {
+public:
+    LanesOfRows(const GroupNormOperands &op, const GroupNormSizes &sizes)
+        : lanes_(sizes.lanes), log_(0) {
+        if (!op.nhwc) return;
+        int most = 0;
+        while (1 << most < lanes_) most++;
+        log_ = min(32 - count_leading_zeros(op.channels / sizes.together - 1), most);
+    }
+
+    Expr across() const { return one_row() ? Expr(lanes_) : Expr(1) << log_; }
+    Expr down() const { return one_row() ? Expr(1) : Expr(lanes_) >> log_; }
+    Expr vector(const Expr &step, const Expr &lane) const {
+        return step * across() + (one_row() ? lane : lane & (across() - 1));
+    }
+    Expr row(const Expr &step, const Expr &lane) const {
+        return one_row() ? step : step * down() + (lane >> log_);
+    }
+
+private:
+    bool one_row() const { return Internal::is_const_zero(log_); }
+
+    const int lanes_;
+    Expr log_;
+};
+
+// A group in vectors of rows: of nchw a row is columns, of nhwc the channels of a pixel.
 Blocks vectors_of_rows(const GroupNormOperands &op, const GroupNormSizes &sizes,
                        GroupNorm &stages) {
-    const int size = sizes.together, lanes = sizes.lanes;
-    const Expr vectors = op.width / size;
-    stages.terms = Func("terms");
-    const Expr column = within(x, vectors) * size + pixel;
-    stages.terms(pixel, x, c, g, n) = cast<float>(op.input(c, g, column, 0, n));
+    const int size = sizes.together;
+    const LanesOfRows lanes(op, sizes);
+    const Expr vectors = (op.nhwc ? op.channels : op.width) / size;
+    const Expr rows = op.nhwc ? op.width : op.channels;
+    const auto steps = [nhwc = op.nhwc](const Expr &y, const Expr &z) {
+        return nhwc ? std::pair{z, y} : std::pair{y, z};  // along a row, and of rows
+    };
+    stages.across = lanes.across();
+    stages.down = lanes.down();
     Blocks blocks;
     blocks.of = {g, n};
     blocks.is_long = blocks.is_one = true;
     blocks.masked = false;
-    blocks.lanes = lanes;
+    blocks.held = true;
+    blocks.lanes = sizes.lanes;
     blocks.width = sizes.width;
-    blocks.lengths = {size, ceil_div(vectors, lanes), op.channels};
+    // Rows are the loop around vectors, but where they are short.
+    const auto [y_steps, z_steps] =
+        steps(ceil_div(vectors, lanes.across()), ceil_div(rows, lanes.down()));
+    blocks.lengths = {size, y_steps, z_steps};
     blocks.numbers = {1, 1, 1};
-    const Func terms = stages.terms;
-    const auto vector = [=](const Box &place, const Expr &lane) { return place[1] * lanes + lane; };
     blocks.start = cast<float>(op.input(0, g, 0, 0, n));
-    const Expr channels = op.channels;
-    blocks.element = [=](const Box &, const Box &place, const Expr &lane) {
-        return Expr(
-            terms(within(place[0], size), vector(place, lane), within(place[2], channels), g, n));
+    blocks.element = [=](const Box &, const Box &at, const Expr &lane) {
+        const auto [along, down] = steps(at[1], at[2]);
+        const Expr place = within(lanes.vector(along, lane), vectors) * size + at[0];
+        const Expr row = within(lanes.row(down, lane), rows);
+        return cast<float>(op.nhwc ? op.input(place, g, row, 0, n) : op.input(row, g, place, 0, n));
     };
-    blocks.has = [=](const Box &, const Box &place, const Expr &lane) {
-        return vector(place, lane) < vectors && place[2] < channels;
+    blocks.has = [=](const Box &, const Box &at, const Expr &lane) {
+        const auto [along, down] = steps(at[1], at[2]);
+        return lanes.vector(along, lane) < vectors && lanes.row(down, lane) < rows;
     };
     blocks.total = op.count();
     blocks.count = [=](const Box &) { return op.count(); };
@@ -92,11 +128,17 @@ GroupNorm group_norm_by_planes(const GroupNormOperands &op, const GroupNormSizes
 GroupNorm group_norm_by_vectors(const GroupNormOperands &op, const GroupNormSizes &sizes) {
     GroupNorm stages;
     add_statistics(op, vectors_of_rows(op, sizes, stages), stages);
+    stages.of_columns = Func("of_columns");
+    if (op.nhwc) {
+        stages.of_columns(c, g, n) =
+            Tuple(stages.statistics(0, g, n)[2] * op.weight(c, g), op.bias(c, g));
+        add_results(op, stages.of_columns(c, g, n), stages);
+        return stages;
+    }
     const int size = sizes.together;
     const Planes planes(op);
     stages.of_vector = Func("of_vector");
     stages.of_vector(x, c, g, n) = of_column(op, stages, planes, x * size);
-    stages.of_columns = Func("of_columns");
     stages.of_columns(pixel, x, c, g, n) = stages.of_vector(x, c, g, n);
     RDom &after = stages.after;
     after = RDom(1, size - 1, "after");

@@ -47,7 +47,8 @@ public:
         stages_.block_sum(of_block) = tuple_of(of_.values, [](int) { return 0.f; });
         const Box place = place_of(stages_.in_block);
         stages_.in_block.where(of_.has(place, stages_.lane));
-        add_terms(expressions(of_block), of_.terms(inside(place, of_.masked), stages_.lane));
+        add_terms(expressions(of_block),
+                  of_.held ? held(of_block) : of_.terms(inside(place, of_.masked), stages_.lane));
         if (of_.rest) {
             RDom &rest = stages_.rest;
             rest = RDom(0, of_.rest->lanes, 0, extent(1), 0, extent(2), of_.name + "_rest");
@@ -66,17 +67,36 @@ private:
     Expr extent(size_t axis) const { return of_.is_long ? blocks_[axis].length : of_.box[axis]; }
 
     // Of the last block it may be past the box's end.
-    Box place_of(const RDom &in) const {
-        Box place{in.x, in.y, in.z};
+    Box place_of(const RDom &in) const { return place_of(Box{in.x, in.y, in.z}); }
+
+    Box place_of(Box place) const {
         for (size_t axis = 0; of_.is_long && axis < 3; axis++)
             place[axis] = block_[axis] * blocks_[axis].length + place[axis];
         return place;
     }
 
-    Box inside(Box place, bool masked) const {
+    Box inside(Box place, bool masked = false) const {
         for (size_t axis = 0; of_.is_long && axis < 3; axis++)
             place[axis] = within(place[axis], of_.box[axis], masked);
         return place;
+    }
+
+    // stages_.terms at in_block. Its arguments are variables, so that Halide knows which of them a
+    // thread holds.
+    Values held(std::vector<Var> arguments) {
+        const Var y("term_y"), z("term_z");
+        arguments.insert(arguments.begin(), stages_.term);
+        arguments.insert(arguments.end(), {y, z});
+        stages_.terms = Func(of_.name + "_terms");
+        stages_.terms(arguments) =
+            Tuple(of_.terms(inside(place_of(Box{stages_.term, y, z})), stages_.lane));
+        const RDom &in = stages_.in_block;
+        Values at = expressions(arguments), result;
+        at.front() = in.x;
+        at[at.size() - 2] = in.y;
+        at.back() = in.z;
+        for (int v = 0; v < of_.values; v++) result.push_back(value(stages_.terms, at, v));
+        return result;
     }
 
     void add_terms(const Values &at, const Values &added) {

@@ -11,11 +11,13 @@ namespace hk::generators {
 // Sums over one box, of a value or several: block_sum(lane, …) is over in_block, and of any length
 // (generators/long_sum.h) running over blocks; of_lane is the values of a lane, folded those of
 // `width` sets of lanes, total all.
-// Lanes that are vectors have a second update, over `rest`: what is left over of whole vectors.
+// What is added may be held, as terms(term, lane, …), where `term` is a place in the first
+// dimension. Lanes that are vectors have a second update, over `rest`: what is left over of whole
+// vectors.
 struct LaneSums {
-    Halide::Var lane{"lane"};
+    Halide::Var lane{"lane"}, term{"term"};
     Halide::RDom in_block, rest, blocks;
-    Halide::Func block_sum, running, of_lane, folded, total;
+    Halide::Func terms, block_sum, running, of_lane, folded, total;
     bool is_long;   // else one block is all
     bool has_rest;  // of vectors
 };
@@ -64,6 +66,7 @@ struct LaneSumsOf {
     Terms terms;
     std::function<Halide::Expr(const Box &place, const Halide::Expr &lane)> has;  // a term
     bool masked = false;            // arguments are vectors
+    bool held = false;              // terms are a stage
     std::optional<Rest> rest = {};  // of lanes that are; `has` does not ask for the lane then
 };
 

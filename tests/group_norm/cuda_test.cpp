@@ -93,8 +93,8 @@ TEST_F(CudaGroupNorm, HasALadder) {
         const auto problem = GroupNormProblem::from_shape({2, 5, 7, 24}, DataType::f32,
                                                           {Layout::nhwc, 3, 1e-5f}, backward);
         const Selection selection = select_group_norm(problem, DeviceType::cuda, largest, true);
-        ASSERT_EQ(selection.ladder.size(), 3u);
-        EXPECT_STREQ(selection.kernel->row, backward ? "gradient_groups" : "block");
+        ASSERT_EQ(selection.ladder.size(), backward ? 4u : 5u);
+        EXPECT_STREQ(selection.kernel->row, backward ? "gradient_vectors" : "few_vectors");
         EXPECT_STREQ(select_group_norm(problem, DeviceType::cuda, none).kernel->row,
                      backward ? "gradient_unstaged" : "unstaged");
     }
@@ -114,7 +114,7 @@ TEST_F(CudaGroupNorm, HasALadder) {
     }
 }
 
-// Of packed tensors of nchw by their shape.
+// Of packed tensors by their shape.
 TEST_F(CudaGroupNorm, TakesVectorsOfWholeRows) {
     const auto row_of = [](const Shape &shape, int64_t groups, Layout layout) {
         const auto problem =
@@ -128,24 +128,31 @@ TEST_F(CudaGroupNorm, TakesVectorsOfWholeRows) {
     // A group of more elements than a row has: planes are rows.
     EXPECT_EQ(row_of({2, 64, 100, 50}, 4, Layout::nchw), "vectors");
     EXPECT_EQ(row_of({2, 64, 51, 51}, 4, Layout::nchw), "block");
-    EXPECT_NE(row_of({2, 8, 8, 64}, 4, Layout::nhwc), "vectors");
+    EXPECT_EQ(row_of({2, 8, 8, 64}, 4, Layout::nhwc), "few_vectors");
+    EXPECT_EQ(row_of({2, 32, 32, 64}, 4, Layout::nhwc), "vectors");
+    EXPECT_EQ(row_of({2, 8, 8, 36}, 4, Layout::nhwc), "block");
+    EXPECT_EQ(row_of({2, 64, 64, 64}, 4, Layout::nhwc), "parts");
 }
 
-// Views of which a row, or where it begins, is no whole vector, or which have no such rows.
-TEST_F(CudaGroupNorm, TakesVectorsOfAlignedViews) {
-    const std::span<const KernelInfo> all = group_norm_kernels();
-    const auto row = std::ranges::find(all, std::string_view("group_norm_vectors_f32_nchw_cuda"),
-                                       &KernelInfo::name);
-    ASSERT_NE(row, all.end());
-    const auto takes = [&](const Tensor &input) {
-        const Tensor output(input.shape(), DataType::f32, kDevice);
+// Whether the row of vectors takes an image of f32 as its input.
+bool takes_vectors(const Tensor &input, Layout layout) {
+    const std::string name = "group_norm_vectors_f32_" + std::string(name_of(layout)) + "_cuda";
+    const Tensor output(input.shape(), DataType::f32, kDevice);
+    for (const KernelInfo &row : group_norm_kernels()) {
+        if (row.name != name) continue;
         try {
-            group_norm_with(*row, input, {}, {}, output, {}, {Layout::nchw, 2, 1e-5f});
+            group_norm_with(row, input, {}, {}, output, {}, {layout, 2, 1e-5f});
         } catch (const InvalidArgument &) {
             return false;
         }
         return true;
-    };
+    }
+    throw std::runtime_error("no row " + name);
+}
+
+// Views of which a row, or where it begins, is no whole vector, or which have no such rows.
+TEST_F(CudaGroupNorm, TakesVectorsOfAlignedViews) {
+    const auto takes = [](const Tensor &input) { return takes_vectors(input, Layout::nchw); };
     const Tensor whole({3, 12, 8, 10}, DataType::f32, kDevice);
     EXPECT_TRUE(takes(whole));
     EXPECT_TRUE(takes(whole.slice(1, 2, 8)));                // channels
@@ -157,6 +164,21 @@ TEST_F(CudaGroupNorm, TakesVectorsOfAlignedViews) {
     EXPECT_TRUE(takes(Tensor({2, 8, 3, 3}, DataType::f32, kDevice)));
     EXPECT_FALSE(takes(odd));
     EXPECT_FALSE(takes(Tensor({2, 9, 3, 3}, DataType::f32, kDevice).slice(1, 1, 8)));
+}
+
+TEST_F(CudaGroupNorm, TakesVectorsOfAlignedChannels) {
+    const auto takes = [](const Tensor &input) { return takes_vectors(input, Layout::nhwc); };
+    const Tensor whole({3, 8, 10, 16}, DataType::f32, kDevice);
+    EXPECT_TRUE(takes(whole));
+    EXPECT_TRUE(takes(whole.slice(3, 4, 8)));                    // channels
+    EXPECT_TRUE(takes(whole.slice(2, 0, 5, 2).slice(1, 0, 1)));  // every second column of a line
+    EXPECT_TRUE(takes(whole.slice(1, 2, 4)));                    // lines
+    EXPECT_FALSE(takes(whole.slice(2, 0, 8)));                   // columns: lines lie apart
+    EXPECT_FALSE(takes(whole.slice(3, 2, 8)));                   // begins within a vector
+    EXPECT_FALSE(takes(whole.slice(3, 0, 12)));                  // 6 channels a group
+    const Tensor odd({3, 8, 10, 18}, DataType::f32, kDevice);
+    EXPECT_FALSE(takes(odd.slice(3, 0, 16)));  // pixels begin within a vector
+    EXPECT_TRUE(takes(odd.slice(3, 0, 16).slice(2, 0, 5, 2).slice(1, 0, 1)));
 }
 
 TEST_F(CudaGroupNorm, FailuresAreExceptions) {

@@ -40,8 +40,9 @@ struct GroupNormProblem {
     int64_t batch = 1, channels = 1, height = 1, width = 1;
     GroupNormOptions options;
     bool backward = false;  // the gradients
-    // nchw: what kernels take as a row, a group of up to 32768 elements or else a channel, is whole
-    // vectors of 4 next to each other, which begin at a multiple of their size, in all images.
+    // What kernels take as a row, of nchw a group of up to 32768 elements or else a channel, of
+    // nhwc the channels of a group, is whole vectors of 4 next to each other, which begin at a
+    // multiple of their size, in all images; so are rows of pixels. Of gradients only in nhwc.
     bool aligned = false;
 
     // Of packed tensors. Throws InvalidArgument where shape, type and options can't be right.

@@ -57,7 +57,7 @@ GroupNormProblem problem_of(const char *operation, const Shape &input, DataType 
         fail(operation, "epsilon is " + std::to_string(options.epsilon) +
                             ", it must be 0 or more, and finite");
     }
-    problem.aligned = !nhwc && !backward && columns_of_row(problem) % kVectorOfPlanes == 0;
+    problem.aligned = (nhwc || !backward) && elements_of_row(problem) % kVectorOfRow == 0;
     return problem;
 }
 
@@ -114,7 +114,8 @@ void forward(const KernelInfo *row, const Tensor &input, const Tensor &weight, c
     BufferView from = views.image(input), to = views.image(output);
     views.join_rows({&from, &to});
     const std::string_view algorithm = kernel.algorithm;
-    if (algorithm == "planes" || algorithm == "vectors") Views::join_planes({&from, &to});
+    const bool planes = algorithm == "planes" || algorithm == "vectors";
+    if (planes && seen.options.layout == Layout::nchw) Views::join_planes({&from, &to});
     if (problem.batch == 0) return;
 
     const bool in_place = place.is_inplace();

@@ -71,13 +71,15 @@ inline GroupNormProblem as_row(GroupNormProblem problem) {
     return problem;
 }
 
-// Of nchw on GPUs (generators/group_norm/group_norm.h): a group's channels are one row of so many
-// elements, if they lie next to each other; rows may be vectors.
-constexpr int64_t kMostOfPlanes = 1 << 15, kVectorOfPlanes = 4;
+// On GPUs (generators/group_norm/group_norm.h) rows may be vectors: of nhwc a group's channels of a
+// pixel, of nchw all of a group, of so many elements, if they lie next to each other, else a
+// channel.
+constexpr int64_t kMostOfPlanes = 1 << 15, kVectorOfRow = 4;
 
-inline int64_t columns_of_row(const GroupNormProblem &problem) {
+inline int64_t elements_of_row(const GroupNormProblem &problem) {
     const int64_t pixels = problem.height * problem.width;
     const int64_t channels = problem.channels / problem.options.groups;
+    if (problem.options.layout == Layout::nhwc) return channels;
     return pixels <= kMostOfPlanes / channels ? pixels * channels : pixels;
 }
 
@@ -86,12 +88,20 @@ inline bool is_aligned(const GroupNormProblem &problem, const Tensor &image) {
     const Shape &strides = image.strides();
     const int64_t pixels = problem.height * problem.width;
     const int64_t channels = problem.channels / problem.options.groups;
-    const auto whole = [&](int64_t stride) { return stride % kVectorOfPlanes == 0; };
-    const bool joined = columns_of_row(problem) > pixels;
+    const auto whole = [&](int64_t stride) { return stride % kVectorOfRow == 0; };
+    if (!begins_at_multiple(BufferView(image, {}), kVectorOfRow * size_of(problem.type)) ||
+        (problem.batch > 1 && !whole(strides[0]))) {
+        return false;
+    }
+    if (problem.options.layout == Layout::nhwc) {
+        const int64_t column = problem.width > 1 ? strides[2] : strides[1];
+        const bool one_row = problem.height == 1 || strides[1] == problem.width * column;
+        return one_row && (pixels == 1 || whole(column));
+    }
+    const bool joined = elements_of_row(problem) > pixels;
     return (problem.height == 1 || strides[2] == problem.width) &&
            (channels == 1 || (joined ? strides[1] == pixels : whole(strides[1]))) &&
-           whole(strides[1] * channels) && (problem.batch == 1 || whole(strides[0])) &&
-           begins_at_multiple(BufferView(image, {}), kVectorOfPlanes * size_of(problem.type));
+           whole(strides[1] * channels);
 }
 
 // The problem as kernels see it. `row`: null where selection takes one.

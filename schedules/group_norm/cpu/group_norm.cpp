@@ -27,17 +27,20 @@ GroupNormSizes group_norm_sizes(const GroupNormContext &context) {
     } else if (context.schedule == "block_a_group") {
         sizes = {false, 256, 16, context.nhwc ? 32 : 1, 256, 16, 0};
     } else if (context.schedule == "vectors_of_group") {
-        sizes = {false, 256, 16, 1, 256, 16, 0, kVectorOfPlanes};
+        sizes = {false, 256, 16, 1, 256, 16, 0, kVectorOfRow};
         knobs.take("lanes", sizes.lanes, powers(32, 1024));
     } else if (context.schedule == "warp_a_group") {
         sizes = {false, 32, 8, 1, 32, 8, 0};
     } else if (context.schedule == "threads_of_parts") {
-        sizes = {false, 1, 1, 64, 512, 16, 32, 8};
+        sizes = {false, 1, 1, 64, 512, 16, 64, 8};
     } else if (context.schedule == "block_a_channel") {
         sizes = {false, 256, 16, 1, 256, 16, 0};
     } else if (context.schedule == "block_of_a_group") {
         const int near = context.nhwc ? 32 : 8;
-        sizes = {false, 256, 32, 1, 256, 16, 0, 1, near, near, 8};
+        sizes = {false, 256, 32, 1, 32, 8, 0, 1, near, 1, 8};
+        knobs.take("vector", sizes.together, {1, kVectorOfRow});
+        knobs.require(context.nhwc || sizes.together == 1, "vectors are of channels");
+        if (sizes.together > 1) sizes.width = sizes.near = 8;
     } else if (context.schedule == "block_of_rows") {
         sizes = {false, 256, 256, 1, 32, 8, 0, 1, 256, 32, 8, true};
     } else if (context.schedule == "block_of_parts") {

@@ -81,6 +81,46 @@ void sums_of_pixels(GroupNormBackward &stages, const GroupNormContext &context, 
     in_registers(sums, sums.of_lane, c);
 }
 
+// The output of group_norm_vectors(), of nchw, with what its columns have of their channels.
+void columns_in_vectors(GroupNorm &stages, int threads) {
+    const Var vector("vector"), round("round"), thread("thread");
+    Func out = stages.output;
+    out.compute_root()
+        .split(x, vector, x, kVectorOfRow, TailStrategy::RoundUp)
+        .split(vector, round, thread, threads, guard)
+        .reorder(x, round, y, c, thread, g, n)
+        .vectorize(x)
+        .gpu_threads(thread);
+    for (Func one : {stages.of_vector, stages.of_columns}) {
+        one.compute_at(out, round).store_in(MemoryType::Register);
+        for (const Var &of : {x, c, g, n}) one.bound_extent(of, 1);
+    }
+    stages.of_columns.bound(pixel, 0, kVectorOfRow).unroll(pixel);
+    stages.of_columns.update().unroll(stages.after.x);
+}
+
+// Of nhwc, whose channels have theirs for all pixels of a thread.
+void channels_in_vectors(GroupNorm &stages, int threads) {
+    const Var vector("vector"), co("co"), ci("ci"), xo("xo"), xi("xi"), both("both"),
+        round("round"), thread("thread");
+    Func out = stages.output;
+    out.compute_root()
+        .split(c, vector, c, kVectorOfRow, TailStrategy::RoundUp)
+        .split(vector, co, ci, stages.across, guard)
+        .split(x, xo, xi, stages.down, guard)
+        .reorder(c, ci, xi, xo, co, y, g, n)
+        .fuse(ci, xi, both)
+        .split(both, round, thread, threads, guard)
+        .reorder(c, xo, co, y, round, thread, g, n)
+        .vectorize(c)
+        .gpu_threads(thread);
+    stages.of_columns.compute_at(out, co)
+        .store_in(MemoryType::Register)
+        .bound_extent(c, kVectorOfRow)
+        .unroll(c);
+    for (const Var &of : {g, n}) stages.of_columns.bound_extent(of, 1);
+}
+
 void gradients_of_vectors(GroupNormBackward &stages) {
     element_a_thread(stages.bias_gradient, {c, g});
     add_up_in_thread(stages.bias_parts, stages.bias_gradient, c);
@@ -100,29 +140,17 @@ void group_norm(GroupNorm &stages, const GroupNormContext &context) {
 
 // The same in vectors, of as many threads as the knob `lanes` says.
 void group_norm_vectors(GroupNorm &stages, const GroupNormContext &context) {
-    const Var vector("vector"), round("round"), thread("thread");
-    Func out = stages.output;
-    out.compute_root()
-        .split(x, vector, x, kVectorOfPlanes, TailStrategy::RoundUp)
-        .split(vector, round, thread, group_norm_sizes(context).lanes, guard)
-        .reorder(x, round, y, c, thread, g, n)
-        .vectorize(x)
-        .gpu_threads(thread);
-    blocks_of_slices(out, n, context.batch);
-    for (Func one : {stages.of_vector, stages.of_columns}) {
-        one.compute_at(out, round).store_in(MemoryType::Register);
-        for (const Var &of : {x, c, g, n}) one.bound_extent(of, 1);
-    }
-    stages.of_columns.bound(pixel, 0, kVectorOfPlanes).unroll(pixel);
-    stages.of_columns.update().unroll(stages.after.x);
+    context.nhwc ? channels_in_vectors(stages, group_norm_sizes(context).lanes)
+                 : columns_in_vectors(stages, group_norm_sizes(context).lanes);
+    blocks_of_slices(stages.output, n, context.batch);
     sums_of_group(stages, context);
     for (LaneSums *sums : {&stages.first, &stages.about}) {
-        Func terms = stages.terms.in(sums->block_sum);
-        terms.compute_at(sums->block_sum, sums->in_block.y)
-            .store_in(MemoryType::Register)
-            .bound(pixel, 0, kVectorOfPlanes)
-            .vectorize(pixel);
-        for (const Var &of : {x, c, g, n}) terms.bound_extent(of, 1);
+        Func terms = sums->terms;
+        terms.compute_at(sums->block_sum, sums->in_block.y).store_in(MemoryType::Register);
+        for (const Var &of : terms.args()) {
+            if (!of.same_as(sums->term)) terms.bound_extent(of, 1);
+        }
+        terms.bound(sums->term, 0, kVectorOfRow).vectorize(sums->term);
         sums->block_sum.update().unroll(sums->in_block.x);
     }
 }
@@ -248,7 +276,7 @@ void output_of_parts(GroupNorm &stages, int together) {
 
 }  // namespace
 
-// Three kernels: threads have 32 pixels of a channel each, in registers, and write their sums into
+// Three kernels: threads have 64 pixels of a channel each, in registers, and write their sums into
 // memory; blocks of them merge those of a group; threads have a channel of the output at 8 pixels.
 // The input is read twice. As many threads as the image has elements for, whatever the groups are.
 void group_norm_parts(GroupNorm &stages, const GroupNormContext &context) {
