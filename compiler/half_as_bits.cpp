@@ -69,14 +69,12 @@ class NarrowTypes : public IRMutator {
 public:
     using IRMutator::mutate;
 
-    // `pairs`: values are rounded by an instruction, and f16 is read by one.
-    explicit NarrowTypes(HalfTypes types, bool pairs = false) : types_(types), pairs_(pairs) {}
+    explicit NarrowTypes(HalfTypes types) : types_(types) {}
 
 private:
     using IRMutator::visit;
 
     const HalfTypes types_;
-    const bool pairs_;
 
     bool narrow(Type type) const {
         return type.is_bfloat() ? types_.bf16 : type.is_float() && type.bits() == 16 && types_.f16;
@@ -85,11 +83,12 @@ private:
 
     Expr to_f32(const Expr &bits, Type type) const {
         if (type.is_bfloat()) return bfloat16_to_float32(bits);
-        return pairs_ ? cast(Float(32, type.lanes()), reinterpret(type, bits))
-                      : float16_to_float32(bits);
+        return types_.in_pairs ? cast(Float(32, type.lanes()), reinterpret(type, bits))
+                               : float16_to_float32(bits);
     }
     Expr from_f32(const Expr &value, Type type) const {
-        if (pairs_) return bits_of_pairs(value, type.is_bfloat() ? kRoundToBf16 : kRoundToF16);
+        if (types_.in_pairs)
+            return bits_of_pairs(value, type.is_bfloat() ? kRoundToBf16 : kRoundToF16);
         return rounded_once(value, type.is_bfloat() ? bf16_bits : f16_bits);
     }
 
@@ -203,10 +202,9 @@ private:
         const bool device =
             op->device_api == DeviceAPI::OpenCL || op->device_api == DeviceAPI::CUDA;
         if (!device) return IRMutator::visit(op);
-        const bool pairs = uses_tensor_cores(op);
         HalfTypes types = types_;
-        types.f16 |= pairs;
-        return NarrowTypes(types, pairs).mutate(Stmt(op));
+        types.f16 |= uses_tensor_cores(op);
+        return NarrowTypes(types).mutate(Stmt(op));
     }
 };
 
@@ -215,6 +213,7 @@ private:
 HalfTypes half_types_without_hardware(const Target &target) {
     HalfTypes types;
     types.bf16 = target.has_gpu_feature();
+    types.in_pairs = target.get_cuda_capability_lower_bound() >= 80;
     types.f16 = target.has_feature(Target::OpenCL) && !target.has_feature(Target::CLHalf);
     types.f16_on_host = target.arch == Target::X86 && !target.has_feature(Target::F16C) &&
                         !target.has_gpu_feature();

@@ -6,10 +6,9 @@
 // subnormals, infinities and NaN included):
 //   f16 on OpenCL without cl_half: devices need not have cl_khr_fp16 (PoCL has not), and Halide
 //     refuses to compile half for them;
-//   bf16 on every GPU: Halide rounds the NaN that CUDA computes, 0x7fffffff, to -0. Kernels of
-//     tensor cores, which have thousands of results to round after few products, do it by the
-//     instruction that those GPUs have; others compute what they always did;
-//   f16 in those kernels alike: two of them LLVM 21 would store as they are before it rounds them;
+//   bf16 on every GPU: Halide rounds the NaN that CUDA computes, 0x7fffffff, to -0. From compute
+//     capability 8.0 on two are rounded by an instruction, whose NaN is 0x7fff;
+//   f16 in kernels of tensor cores alike: LLVM 21 stores two of them before it rounds them;
 //   f16 on x86 without F16C: Halide's conversion makes infinity of NaN. The host's part of a GPU's
 //     kernel computes nothing.
 
@@ -19,6 +18,7 @@ namespace hk::compiler {
 
 struct HalfTypes {
     bool f16 = false, bf16 = false;  // in device code
+    bool in_pairs = false;           // and rounded by an instruction, of CUDA
     bool f16_on_host = false;        // in all code, of which none is a device's
 };
 
