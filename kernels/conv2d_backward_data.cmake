@@ -72,6 +72,15 @@ row(cpu  depthwise7x7        depthwise_planes      planes            f32        
 row(cpu  depthwise_planes    depthwise_planes      planes            f32,f16,bf16  nchw       -                                   depthwise stride_1 planes)
 row(cpu  depthwise           depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                   depthwise stride_1 groups>=9 out_w>=4 bounded_rows)
 row(cpu  depthwise_any       depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:4                    depthwise stride_1 bounded_rows)
+# Of nchw, vectors of columns and the filter's taps where they are, of columns that fill vectors. By copies in nhwc, which
+# take the filter too, on Zen 4: 16x16_512-512_3x3_g32 1.36 times as long, with a stride of 2 56x56_256-256_3x3_s2_g32 1.8
+# and 32x32_512-512_3x3_s2_g32 1.43 times, 56x56_128-128_3x3_s2 1.07 beside the peers (bench --family conv2d_backward_data --layout
+# nchw --list input=1x16x16x512,weight=512x3x3x16,padding=1,groups=32 --row grouped16_3x3 and such). Without AVX-512 those of 4
+# channels alone are faster so.
+row(cpu  columns_3x3_s2      rows                  phase_columns     f32           nchw       tile_c:2/4,tile_y:2/1               3x3 stride_2 padding_left=1 padding_top=1 channels>=32 channels_per_group%4=0 phase_filled_16>=80 avx512>=1)
+row(cpu  columns_3x3_s2_8    rows                  phase_columns     f32           nchw       lanes:8,tile_c:2/4,tile_y:2         3x3 stride_2 padding_left=1 padding_top=1 channels>=32 channels_per_group%4=0 channels_per_group<=32 phase_filled_8>=80 avx512>=1)
+row(cpu  columns_3x3         rows                  phase_columns     f32           nchw       tile_c:8,tile_y:2                   3x3 stride_1 channels>=32 channels_per_group%8=0 channels_per_group<=23 phase_filled_16>=80 avx512>=1)
+row(cpu  columns_3x3_few     rows                  phase_columns     f32           nchw       tile_c:4,tile_y:4                   3x3 stride_1 channels>=32 channels_per_group=4 phase_filled_16>=75)
 row(cpu  grouped4_3x3        packed                grouped           f32,f16,bf16  nhwc       -                                   grouped4 3x3 stride_1)
 row(cpu  grouped4            packed                grouped           f32,f16,bf16  nhwc       -                                   grouped4 stride_1)
 row(cpu  grouped8_3x3        packed                grouped           f32,f16,bf16  nhwc       -                                   grouped8 3x3 stride_1)
@@ -118,6 +127,11 @@ row(cpu  1x1                 packed                broadcast         f16,bf16   
 # run conv2d_backward_data 28x28_128-128_3x3 (7x7_512-512_3x3) --type bf16 --knobs block:64,stage:1 (block:64,outer:1).
 # staged_48, staged_32: as conv2d's, 1.1 to 1.3 times as fast as the rows below, with full blocks or without (bench --family
 # conv2d_backward_data --list input=1x17x17x176,weight=160x1x7x176,padding=0x3 --row staged; Xeon, family 6, model 167).
+# deep_columns: filters that no second cache holds are copied and packed for as long as the sums take half of: by copies
+# 7x7_512-512_3x3 takes 1.3 times as long on Zen 4, 14x14_512-512_3x3_s2 1.2 times, 7x7_256-256_3x3 0.97 times (bench --family
+# conv2d_backward_data --layout nchw --list resnet50 --filter 7x7_512-512_3x3 --row deep).
+row(cpu  deep_columns        rows                  phase_columns     f32           nchw       lanes:8,tile_c:2/4,tile_y:7         3x3 stride_1 channels_per_group%4=0 depth_per_pixel>=16 weight_size>=1048576 phase_filled_8>=80 height%7=0 avx512>=1)
+row(cpu  deep_columns_s2     rows                  phase_columns     f32           nchw       lanes:8,tile_c:2/4,tile_y:2         3x3 stride_2 padding_left=1 padding_top=1 channels_per_group%4=0 depth_per_pixel>=16 weight_size>=1048576 phase_filled_8>=80 avx512>=1)
 row(cpu  deep                packed                broadcast         f32,f16       nhwc       block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 row(cpu  deep                packed                broadcast         bf16          nhwc       block:32,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 row(cpu  staged_32_line      packed                broadcast         f32,f16       nhwc       block:32,tile_x:10,stage:1          stride_1 bounded_copy channels_per_group>=17 height<=1)

@@ -86,13 +86,25 @@ public:
             build(conv2d_backward_data_expand_flip(op), sc::conv2d_backward_data_schedules,
                   context);
         else if (algorithm.value() == "rows")
-            build(conv2d_backward_data_rows(op, sc::masks_columns(context)),
-                  sc::conv2d_backward_data_schedules, context);
+            build_rows(op, context);
         else
             convolve(op);
     }
 
 private:
+    void build_rows(const Conv2dBackwardDataOperands &op, sc::Conv2dBackwardDataContext context) {
+        bool masked = sc::masks_columns(context);
+        if (context.schedule == "phase_columns") {
+            masked = !sc::cpu::copies_phase_columns(context);
+            context.dense_filter =
+                dense_taps(weight) && weight.dim(2).stride() == op.x.kernel * op.y.kernel;
+            const int channels = sc::cpu::channels_of_phase_columns(context);
+            auto dim = input_gradient.dim(Conv2dLayout(layout).image_dims()[0]);
+            dim.set_extent(dim.extent() / channels * channels);
+        }
+        build(conv2d_backward_data_rows(op, masked), sc::conv2d_backward_data_schedules, context);
+    }
+
     void check_stride_1() const {
         if (fix_stride_x.value() != 1 || fix_stride_y.value() != 1)
             throw CompileError("algorithm " + algorithm.value() + " needs strides of 1");

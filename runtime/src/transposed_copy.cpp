@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "parallel.h"
+#include "transposed_taps.h"
 #include "transposed_words.h"
 
 namespace hk::detail {
@@ -84,6 +85,7 @@ auto copy_of(const Transposition &t) {
         case 2:
             return copy_rows<uint16_t>;
         case 4:
+            if (wide && is_of_taps(t)) return copy_transposed_taps;
             return wide ? copy_transposed_words : copy_rows<uint32_t>;
         default:
             return copy_rows<uint64_t>;

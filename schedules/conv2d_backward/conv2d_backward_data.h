@@ -10,6 +10,7 @@ struct Conv2dBackwardDataContext : Conv2dSizes {
     Halide::Expr phases_x = {}, phases_y = {};  // the strides: numbers, or arguments of the kernel
     Halide::Expr dense_columns = {};            // an argument, where columns are innermost
     Halide::Expr plain = {};                    // an argument: nothing is accumulated
+    Halide::Expr dense_filter = {};             // an argument: filters lie without gaps (nchw)
     bool f32 = false;                           // the type of the images
 };
 
@@ -21,6 +22,11 @@ void backward_data_buffered_phases(generators::Conv2dBackwardData &stages,
                                    const Conv2dBackwardDataContext &context);
 void backward_data_unrolled_phases(generators::Conv2dBackwardData &stages,
                                    const Conv2dBackwardDataContext &context);
+void backward_data_phase_columns(generators::Conv2dBackwardData &stages,
+                                 const Conv2dBackwardDataContext &context);
+// Whether its rows are copied, and how many channels of a group it takes at once.
+bool copies_phase_columns(const Conv2dBackwardDataContext &context);
+int channels_of_phase_columns(const Conv2dBackwardDataContext &context);
 }  // namespace cpu
 
 namespace gpu {
@@ -35,6 +41,7 @@ void backward_data_staged(generators::Conv2dSliced &stages, const Conv2dContext 
 inline const Table<generators::Conv2dBackwardData, Conv2dBackwardDataContext>
     conv2d_backward_data_schedules = {{"buffered_phases", cpu::backward_data_buffered_phases},
                                       {"unrolled_phases", cpu::backward_data_unrolled_phases},
+                                      {"phase_columns", cpu::backward_data_phase_columns},
                                       {"thread_per_element", gpu::backward_data_thread_per_element},
                                       {"tile_of_phases", gpu::backward_data_tile_of_phases}};
 // Those of the algorithms by slices, in the context of the convolution that the gradient is.

@@ -170,8 +170,18 @@ private:
             } else if (name == "padding" && constraint.relation == Relation::equal &&
                        constraint.value > 0) {
                 axes_[0].before = constraint.value;
+            } else if (name == "height" && constraint.relation == Relation::multiple_of) {
+                const int64_t rows = axes_[0].image();
+                axes_[0].out += round_up(rows, constraint.value) - rows;
+            } else if (name.starts_with("phase_filled")) {
+                fill_vectors(name.ends_with("16") ? 16 : 8);
             }
         }
+    }
+
+    // One or two vectors of columns but for a few.
+    void fill_vectors(int64_t lanes) {
+        axes_[1].out = allowed("out_w", lanes * uniform(random_, 1, 2) - lanes / 8);
     }
 
     // More images, or more rows, for so many elements of the input or the output. Nothing shrinks
@@ -223,11 +233,13 @@ private:
     // Halves the largest size again and again, as far as the conditions let it.
     void shrink() {
         const bool large = of_large_problems(request_.where);
+        const bool filled = range_of(request_.where, "phase_filled_16").first > 0 ||
+                            range_of(request_.where, "phase_filled_8").first > 0;
         using Size = std::pair<const char *, int64_t *>;
-        std::vector<Size> sizes = {{"batch", &batch_},
-                                   {"out_h", &axes_[0].out},
-                                   {"out_w", &axes_[1].out},
-                                   {"groups", &groups_}};
+        std::vector<Size> sizes = {{"batch", &batch_}, {"groups", &groups_}};
+        if (range_of(request_.where, "height").step == 1)
+            sizes.push_back({"out_h", &axes_[0].out});
+        if (!filled) sizes.push_back({"out_w", &axes_[1].out});
         while (!large && assemble().operations() > request_.operations && !sizes.empty()) {
             const auto largest = std::ranges::max_element(
                 sizes, [](const Size &a, const Size &b) { return *a.second < *b.second; });

@@ -16,6 +16,7 @@
 #include "tests/support/checked_call.h"
 #include "tests/support/conditions.h"
 #include "tests/support/print.h"
+#include "transposed_words.h"
 
 namespace hk::test {
 
@@ -64,7 +65,12 @@ protected:
 // A row, on every device that it runs on here.
 class RowTest : public DeviceTest, public testing::WithParamInterface<KernelInfo> {
 protected:
-    void SetUp() override { need(GetParam().device); }
+    void SetUp() override {
+        const KernelInfo &row = GetParam();
+        need(row.device);
+        const bool wide = row.device == DeviceType::cpu && range_of(row.where, "avx512").first > 0;
+        if (wide && !detail::has_wide_vectors()) GTEST_SKIP() << "no AVX-512";
+    }
 };
 
 // The names of parameters: of a row, a text, a number, a device, layout or type, of a tuple of

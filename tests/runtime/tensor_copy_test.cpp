@@ -64,10 +64,17 @@ TEST_P(TensorCopy, IntoViews) {
 }
 
 // Of two dimensions that change places, with whole and broken squares and lines of elements of each
-// size, and rows that are pages apart.
+// size, rows that are pages apart, and lines of nine, as the taps of 3x3 filters are.
 TEST(TransposedCopy, PutsEveryElementInItsPlace) {
     for (const DataType type : {DataType::u8, DataType::f16, DataType::f32, DataType::f64}) {
-        for (const Shape &shape : {Shape{1, 1, 70}, {2, 3, 1030}, {3, 70, 131}, {1, 1024, 37}}) {
+        for (const Shape &shape : {Shape{1, 1, 70},
+                                   {2, 3, 1030},
+                                   {3, 70, 131},
+                                   {1, 1024, 37},
+                                   {3, 9, 70},
+                                   {3, 70, 9},
+                                   {2, 9, 9},
+                                   {5, 9, 4}}) {
             const int64_t size = size_of(type), elements = shape[0] * shape[1] * shape[2];
             std::vector<uint8_t> bytes(static_cast<size_t>(elements * size)), copied = bytes;
             for (size_t i = 0; i < bytes.size(); i++) bytes[i] = static_cast<uint8_t>(i * 131 >> 3);

@@ -41,6 +41,7 @@ const std::map<std::string, std::vector<std::string>> &shapes() {
                                                           "input=1x9x40x64" + depthwise,
                                                           "input=2x17x18x64" + of_8,
                                                           "input=2x17x18x64" + of_8 + s2,
+                                                          "input=1x9x28x64" + of_8 + s2,
                                                           "input=2x17x18x64" + of_16,
                                                           dense + s2,
                                                           "input=1x2x3x32770,weight=32x1x1x32770",

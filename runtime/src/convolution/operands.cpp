@@ -12,6 +12,7 @@
 #include "hk/error.h"
 #include "shape.h"
 #include "storage.h"
+#include "transposed_words.h"
 
 namespace hk::detail {
 
@@ -314,6 +315,8 @@ Fields conv2d_fields(const Conv2dProblem &problem, DeviceType device) {
     const int64_t padded_width = problem.width + outside(padding.left, padding.right);
     const int64_t padded_height = problem.height + outside(padding.top, padding.bottom);
     const __int128 vectors = (channels * static_cast<int64_t>(size_of(problem.type)) + 15) / 16;
+    const int64_t phase_columns =
+        std::max<int64_t>((problem.width + options.stride[1] - 1) / options.stride[1], 1);
     const __int128 tiles = problem.batch * ((out_h + 3) / 4) * ((out_w + 3) / 4);
     Fields fields(problem.type, options.layout);
 #include "convolution/fields.def"
