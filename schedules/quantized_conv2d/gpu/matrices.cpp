@@ -11,10 +11,10 @@ namespace hk::schedules::gpu {
 
 namespace {
 
-// A kernel for each of the input's types, and again where windows are summed up.
-void divide(Stage out, const QuantizedConv2dContext &context, bool windows) {
+// A kernel for each of the input's types, and again where what most often follows the sum does.
+void divide(Stage out, const QuantizedConv2dContext &context, bool finishes) {
     if (!context.integer) return;
-    if (windows) out.specialize(context.weight_moves).specialize(context.signed_input);
+    if (finishes) out.specialize(context.plain).specialize(context.signed_input);
     out.specialize(context.signed_input);
 }
 
