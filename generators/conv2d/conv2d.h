@@ -110,6 +110,9 @@ struct Conv2dSliced {
     int lanes = 0;
     Halide::Var quarter{"quarter"}, lane{"lane"}, set{"set"};
     int row_vector = 0;  // pixels, of which vectors are staged; 0: channels of a pixel are
+    // Of an output that is apart: pixels of a row that are stored at once, `pixels` are (of those,
+    // of the line).
+    int stored_pixels = 1;
     // Of products of conv2d itself: x is the pixels of all images, y and n are 0.
     bool line = false;
     // Of products of windows: the copy, instead of those.
@@ -160,6 +163,9 @@ struct ProductForm {
     // The same of 1x1 filters without padding, of strides of 1, in vectors of so many pixels: rows
     // are whole ones, and pixels are next to each other where they are staged. 0: not so.
     int rows = 0;
+    // Of an output that is apart, whose rows are whole vectors of so many pixels: they are stored
+    // so.
+    int stored_pixels = 1;
     // Any number of channels, of images of either layout: what a row of a window meets is one tap
     // of a copy (generators/conv2d/channels_last.h). Dilations along rows are 1.
     bool windows = false;

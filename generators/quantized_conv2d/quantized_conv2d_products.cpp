@@ -23,6 +23,17 @@ Func padded_bytes(const QuantizedConv2dOperands &op, int vector) {
     return padded;
 }
 
+// Bytes are of the type that they have; of images in rows, which pass a thread's registers, s8.
+void take_signed(QuantizedConv2dOperands &op, bool in_rows) {
+    const Expr flip = in_rows ? Expr(128) : op.input_flip;
+    op.input_signed = in_rows ? Internal::const_true() : op.input_flip > 0;
+    op.input_zero_point = op.input_zero_point - flip;
+    if (!in_rows) return;
+    const Func stored = op.input;
+    op.input = Func("signed");
+    op.input(c, g, x, y, n) = stored(c, g, x, y, n) ^ cast<uint8_t>(flip - op.input_flip);
+}
+
 // A pixel of a sum: of 1x1 filters that read a copy, the line's.
 Pixel pixel_of_sum(const QuantizedConv2dOperands &op, const ProductForm &form) {
     return op.pointwise && !form.order.nhwc() ? Pixel{x, y, n} : pixel_at(op);
@@ -96,13 +107,18 @@ void sum_numbers(const QuantizedConv2dOperands &op, const ProductForm &form,
 // The output, its pixels at places of their own.
 void output_at_places(const QuantizedConv2dOperands &op, const Conv2dLayout &order,
                       QuantizedConv2dProducts &stages) {
+    const int vector = stages.products.stored_pixels;
     RDom &pixels = stages.products.pixels;
-    pixels = RDom(0, pixels_of_images(op), "pixels");
-    const Pixel pixel = place_of_pixel(op, pixels.x);
+    pixels = vector > 1 ? RDom(0, vector, 0, pixels_of_images(op) / vector, "pixels")
+                        : RDom(0, pixels_of_images(op), "pixels");
+    const Expr first = vector > 1 ? pixels.y * vector : Expr(pixels.x);
+    const Expr next = vector > 1 ? Expr(pixels.x) : Expr(0);
+    const Pixel pixel = place_of_pixel(op, first);
     stages.output = op.output;
     stages.output(order.image_arguments(k)) = undef(op.output_type);
-    stages.output(order.in_order({k, g, pixel.x, pixel.y, pixel.n})) =
-        stages.activated(k, g, pixels.x, 0, 0);
+    stages.output(order.in_order(
+        {k, g, pixel.x / vector * vector + next, pixel.y, pixel.n})) =
+        stages.activated(k, g, first + next, 0, 0);
 }
 
 }  // namespace
@@ -112,9 +128,9 @@ QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands 
     QuantizedConv2dOperands op = operands;
     QuantizedConv2dProducts stages;
     stages.products.in_rows = !form.order.nhwc();
+    stages.products.stored_pixels = form.stored_pixels;
     if (op.integer()) {
-        op.input_signed = op.input_flip > 0;
-        op.input_zero_point = op.input_zero_point - op.input_flip;
+        take_signed(op, stages.products.in_rows);
         op.channels = sum_bytes(op, form, stages);
     } else {
         sum_numbers(op, form, stages);

@@ -20,7 +20,7 @@ bool finishes_in_loops(const Conv2dContext &context) {
 }
 
 int product_row_vector(const Conv2dContext &context) {
-    return gpu::matrix_tiles(context, 1, true).vector;
+    return gpu::matrix_tiles(context, gpu::kWords, powers(4, 8)).vector;
 }
 
 namespace gpu {
@@ -29,36 +29,52 @@ namespace {
 
 constexpr int kOuterChannels = kWords;  // that a load has
 constexpr int kPartVector = 4;          // that a thread has of a part
+constexpr int kPixelsOfLane = 8;
 
 // The loops of a block, for its output and its sums alike. `pixel`: what counts the pixels.
 struct MatrixLoops {
     explicit MatrixLoops(const VarOrRVar &pixel = x)
         : pixel(pixel),
           px("px", pixel.is_rvar),
+          xe("xe", pixel.is_rvar),
           xi("xi", pixel.is_rvar),
           xw("xw", pixel.is_rvar),
           warp("warp", pixel.is_rvar) {}
 
-    VarOrRVar pixel, px, xi, xw, warp;
+    VarOrRVar pixel, px, xe, xi, xw, warp;
     Var ki{"ki"}, kt{"kt"}, kg{"kg"}, kw{"kw"};
 
-    void divide(Stage stage, const MatrixTiles &t, const Var &k8) const {
+    // `vector`: neighbouring pixels that are one of the loop's.
+    void divide(Stage stage, const MatrixTiles &t, const Var &k8, int vector = 1) const {
+        if (t.pixels_of_lane > 1) stage.split(pixel, pixel, xe, t.pixels_of_lane / vector);
         stage.split(k8, kg, kt, t.lanes_k)
             .split(kg, kw, kg, t.tile_k / (t.of_warp() * t.warps_k))
             .split(pixel, xi, px, t.lanes_x)
-            .split(xi, xw, xi, t.tile_x / (t.lanes_x * t.warps_x));
+            .split(xi, xw, xi, t.tile_x / (t.pixels_of_warp() * t.warps_x));
     }
     // The loops of a thread's sums, and of a warp's threads, innermost first.
     std::vector<VarOrRVar> of_warp(const MatrixTiles &t) const {
         std::vector<VarOrRVar> loops = {ki, kg, xi, kt, px, kw, xw, g};
         if (t.pixels_first) std::swap(loops[3], loops[4]);
+        if (t.pixels_of_lane > 1) loops.insert(loops.begin(), xe);
         return loops;
+    }
+    // How many of those are of a thread's sums.
+    static int of_thread(const MatrixTiles &t) { return t.pixels_of_lane > 1 ? 4 : 3; }
+    void unroll_sums(Stage stage, const MatrixTiles &t) const {
+        if (t.pixels_of_lane > 1) stage.unroll(xe);
+        stage.unroll(kg).unroll(xi);
     }
     void run(Stage stage, const MatrixTiles &t) const {
         stage.fuse(kw, xw, warp).never_partition_all();
         t.pixels_first ? stage.gpu_threads(px, kt, warp) : stage.gpu_threads(kt, px, warp);
     }
 };
+
+MatrixLoops loops_of_output(const Conv2dSliced &stages) {
+    if (!stages.pixels.defined()) return MatrixLoops();
+    return MatrixLoops(VarOrRVar(stages.stored_pixels > 1 ? stages.pixels.y : stages.pixels.x));
+}
 
 void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &block) {
     const MatrixLoops l;
@@ -89,7 +105,7 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
             stage.rename(d.w, slices);
             if (t.units) {
                 stage.rename(d.x, product);
-                loops.insert(loops.begin() + 3, product);
+                loops.insert(loops.begin() + MatrixLoops::of_thread(t), product);
             } else {
                 stage.split(d.x, d.x, ci, kOuterChannels).unroll(ci);
                 loops.insert(loops.begin() + 3, {ci, d.x});
@@ -103,7 +119,7 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
         if (!once.same_as(stages.smooth) || update <= 0) {  // that is in turns
             const bool reads_vectors = update > 0 && once.same_as(stages.added) && !stages.in_rows;
             reads_vectors ? stage.vectorize(l.ki) : stage.unroll(l.ki);
-            stage.unroll(l.kg).unroll(l.xi);
+            l.unroll_sums(stage, t);
         }
         l.run(stage, t);
     }
@@ -157,7 +173,7 @@ void bound_parts(Conv2dSliced &stages) {
 
 }  // namespace
 
-MatrixTiles matrix_tiles(const Context &context, int of_lane, bool reads_rows) {
+MatrixTiles matrix_tiles(const Context &context, int of_lane, const std::vector<int> &vectors) {
     MatrixTiles t(of_lane);
     Knobs knobs(context.knobs);
     knobs.take("tile_k", t.tile_k, powers(32, 256));
@@ -165,12 +181,19 @@ MatrixTiles matrix_tiles(const Context &context, int of_lane, bool reads_rows) {
     knobs.take("warps_k", t.warps_k, powers(1, 8));
     knobs.take("warps_x", t.warps_x, powers(1, 8));
     knobs.take("stages", t.stages, steps(1, 8));
-    if (reads_rows) knobs.take("vector", t.vector, powers(4, 8));
+    if (!vectors.empty()) knobs.take("vector", t.vector, vectors);
     knobs.end();
+    if (of_lane == 1) {
+        t.pixels_first = true;
+        t.lanes_k = kMatrixLanesX, t.lanes_x = kMatrixLanesK;
+        t.pixels_of_lane = kPixelsOfLane;
+    }
+    const int pairs_k = of_lane == 1 ? 2 : 1, pairs_x = of_lane == 1 ? 1 : 2;
     const int sums = t.tile_k * t.tile_x / (32 * t.warps());
-    knobs.require(t.tile_k % (t.of_warp() * t.warps_k) == 0,
-                  "warps_k divides tile_k / " + std::to_string(t.of_warp()));
-    knobs.require(t.tile_x % (2 * kMatrixLanesX * t.warps_x) == 0, "warps_x divides tile_x / 16");
+    knobs.require(t.tile_k % (pairs_k * t.of_warp() * t.warps_k) == 0,
+                  "warps_k divides tile_k / " + std::to_string(pairs_k * t.of_warp()));
+    knobs.require(t.tile_x % (pairs_x * t.pixels_of_warp() * t.warps_x) == 0,
+                  "warps_x divides tile_x / " + std::to_string(pairs_x * t.pixels_of_warp()));
     knobs.estimate("threads of a block", 32 * t.warps(), 1024);
     knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
     knobs.estimate("bytes of shared memory", 64 * t.stages * (t.tile_k + t.tile_x), 96 * 1024);
@@ -205,7 +228,7 @@ MatrixTiles outer_tiles(const Context &context, bool pixels_first) {
 
 Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     const bool apart = stages.pixels.defined(), in_parts = stages.partial.defined();
-    const MatrixLoops l(apart ? VarOrRVar(stages.pixels.x) : VarOrRVar(x));
+    const MatrixLoops l = loops_of_output(stages);
     constexpr auto guard = TailStrategy::GuardWithIf;
     const Var k8("k8"), ko("ko"), yo("yo"), go("go");
     const VarOrRVar xo("xo", apart), block("block", apart);
@@ -220,13 +243,16 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     Stage out = apart ? result.update() : Stage(result);
     if (apart) promise_distinct(out);
     const bool in_rows = stages.in_rows;
-    out.split(k, k8, l.ki, t.of_lane, in_rows ? guard : TailStrategy::RoundUp)
-        .split(k8, ko, k8, t.tile_k / t.of_lane, guard)
-        .split(l.pixel, xo, l.pixel, t.tile_x, guard);
+    const bool whole = stages.stored_pixels > 1;  // blocks of filters
+    constexpr auto round_up = TailStrategy::RoundUp;
+    out.split(k, k8, l.ki, t.of_lane, in_rows && !whole ? guard : round_up)
+        .split(k8, ko, k8, t.tile_k / t.of_lane, whole ? round_up : guard)
+        .split(l.pixel, xo, l.pixel, t.tile_x / stages.stored_pixels, guard);
     if (in_images) out.split(y, yo, y, 1);
     out.split(g, go, g, 1);
-    l.divide(out, t, k8);
+    l.divide(out, t, k8, stages.stored_pixels);
     std::vector<VarOrRVar> loops = l.of_warp(t);
+    if (stages.stored_pixels > 1) loops.insert(loops.begin(), stages.pixels.x);
     if (!apart && !in_parts) loops.emplace_back(y);
     if (!apart && !in_parts && stages.line) loops.emplace_back(n);
     loops.insert(loops.end(), {ko, go, xo});
@@ -241,6 +267,7 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     }
     out.fuse(ko, block, block).gpu_blocks(block);
     in_rows ? out.unroll(l.ki) : out.vectorize(l.ki);
+    if (stages.stored_pixels > 1) out.vectorize(stages.pixels.x);
     l.run(out, t);
     at = LoopLevel(result, block);
     sum_products(stages, t, at);
@@ -248,9 +275,21 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     return out;
 }
 
-void unroll_matrices(Stage out, const Conv2dSliced &stages) {
-    const MatrixLoops l(stages.pixels.defined() ? VarOrRVar(stages.pixels.x) : VarOrRVar(x));
-    out.unroll(l.kg).unroll(l.xi);
+void finish_one_by_one(Func activated, const Conv2dSliced &stages, const MatrixTiles &t) {
+    const MatrixLoops l = loops_of_output(stages);
+    const int vector = stages.stored_pixels;
+    activated
+        .compute_at(vector > 1 ? LoopLevel(stages.output, l.xe.rvar)
+                               : LoopLevel(stages.output, l.kg))
+        .store_in(MemoryType::Register)
+        .bound_extent(k, t.of_lane)
+        .bound_extent(x, vector)
+        .unroll(k)
+        .unroll(x);
+}
+
+void unroll_matrices(Stage out, const Conv2dSliced &stages, const MatrixTiles &t) {
+    loops_of_output(stages).unroll_sums(out, t);
 }
 
 namespace {
@@ -326,7 +365,7 @@ void run_products(Conv2dSliced &stages, const Conv2dContext &context, const Matr
     const bool in_parts = stages.partial.defined();
     LoopLevel at;
     Stage out = tile_matrices(stages, t, at);
-    unroll_matrices(out, stages);
+    unroll_matrices(out, stages, t);
     if (stages.windows.to.defined() || stages.in_rows)
         copy_channels_last(stages, context.filters_inner);
     else if (stages.transposed.defined())
@@ -346,7 +385,8 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     const bool in_parts = stages.partial.defined();
     const int along = channels_of_lane(in_parts && !stages.in_rows ? stages.partial.type() : type);
     run_products(stages, context,
-                 matrix_tiles(context, across ? kAcross : along, stages.row_vector > 0));
+                 matrix_tiles(context, across ? kAcross : along,
+                              stages.row_vector > 0 ? powers(4, 8) : std::vector<int>()));
 }
 
 void outer_products(Conv2dSliced &stages, const Conv2dContext &context) {

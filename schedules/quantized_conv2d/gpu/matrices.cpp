@@ -7,15 +7,37 @@
 using namespace Halide;
 using namespace hk::generators;
 
-namespace hk::schedules::gpu {
+namespace hk::schedules {
+
+namespace {
+
+// Of images in rows, but parts.
+gpu::MatrixTiles tiles_of_rows(const QuantizedConv2dContext &context) {
+    return gpu::matrix_tiles(context, 1, powers(1, 8));
+}
+
+}  // namespace
+
+int quantized_stored_pixels(const QuantizedConv2dContext &context) {
+    return context.schedule == "matrices" ? tiles_of_rows(context).vector : 1;
+}
+
+int quantized_filters_of_block(const QuantizedConv2dContext &context) {
+    return tiles_of_rows(context).tile_k;
+}
+
+namespace gpu {
 
 namespace {
 
 // A kernel for each of the input's types, and again where what most often follows the sum does.
 void divide(Stage out, const QuantizedConv2dContext &context, bool finishes) {
     if (!context.integer) return;
-    if (finishes) out.specialize(context.plain).specialize(context.signed_input);
-    out.specialize(context.signed_input);
+    if (finishes) {
+        Stage plain = out.specialize(context.plain);
+        if (context.nhwc) plain.specialize(context.signed_input);
+    }
+    if (context.nhwc) out.specialize(context.signed_input);
 }
 
 void run(QuantizedConv2dProducts &stages, const QuantizedConv2dContext &context,
@@ -25,7 +47,10 @@ void run(QuantizedConv2dProducts &stages, const QuantizedConv2dContext &context,
     const bool in_parts = products.partial.defined();
     PartBlocks blocks{{}, t.tile_k, t.threads()};
     Stage out = tile_matrices(products, t, blocks.at);
-    unroll_matrices(out, products);
+    unroll_matrices(out, products, t);
+    const bool in_vectors = context.nhwc || products.stored_pixels > 1;
+    if (in_vectors && !in_parts && context.integer)
+        finish_one_by_one(stages.activated, products, t);
     divide(out, context, !in_parts);
     if (in_parts) {
         Stage joined = finish_parts(products, blocks);
@@ -52,7 +77,10 @@ void quantized_matrices(QuantizedConv2dProducts &stages, const QuantizedConv2dCo
     const bool in_parts = products.partial.defined();
     const bool words = in_parts && !products.in_rows;
     const Type result = words ? products.partial.type() : stages.output.type();
-    run(stages, context, matrix_tiles(context, channels_of_lane(result)));
+    const bool apart = products.pixels.defined();
+    const int of_lane = products.stored_pixels > 1 ? 1 : channels_of_lane(result);
+    run(stages, context,
+        matrix_tiles(context, of_lane, apart ? powers(1, 8) : std::vector<int>()));
     correct(stages, context);
 }
 
@@ -63,4 +91,6 @@ void quantized_outer_products(QuantizedConv2dProducts &stages,
     run(stages, context, outer_tiles(context, stages.products.in_rows));
 }
 
-}  // namespace hk::schedules::gpu
+}  // namespace gpu
+
+}  // namespace hk::schedules
