@@ -110,6 +110,11 @@ struct Conv2dSliced {
     int lanes = 0;
     Halide::Var quarter{"quarter"}, lane{"lane"}, set{"set"};
     int row_vector = 0;  // pixels, of which vectors are staged; 0: channels of a pixel are
+    // Of bytes that are read so, channels of a pixel are staged all the same: tap(c, s, r, g, lane,
+    // half, set) is of pixel 8 * set + 4 * half + lane, of a word; words(c, g, half, set) are four
+    // such pixels of a channel, and turned_words(c / 4, lane, g, half, set) four channels of one.
+    Halide::Var half{"half"};
+    Halide::Func words, turned_words;
     // Of an output that is apart: pixels of a row that are stored at once, `pixels` are (of those,
     // of the line).
     int stored_pixels = 1;

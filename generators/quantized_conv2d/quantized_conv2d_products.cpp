@@ -1,3 +1,5 @@
+#include <functional>
+
 #include "generators/conv2d/channels_last.h"
 #include "generators/conv2d/product_sum.h"
 #include "generators/quantized_conv2d/ends.h"
@@ -28,10 +30,14 @@ void take_signed(QuantizedConv2dOperands &op, bool in_rows) {
     const Expr flip = in_rows ? Expr(128) : op.input_flip;
     op.input_signed = in_rows ? Internal::const_true() : op.input_flip > 0;
     op.input_zero_point = op.input_zero_point - flip;
-    if (!in_rows) return;
-    const Func stored = op.input;
-    op.input = Func("signed");
-    op.input(c, g, x, y, n) = stored(c, g, x, y, n) ^ cast<uint8_t>(flip - op.input_flip);
+    op.input_flip = flip - op.input_flip;
+}
+
+// The input's bytes so.
+Func signed_bytes(const QuantizedConv2dOperands &op) {
+    Func bytes("signed");
+    bytes(c, g, x, y, n) = op.input(c, g, x, y, n) ^ cast<uint8_t>(op.input_flip);
+    return bytes;
 }
 
 // A pixel of a sum: of 1x1 filters that read a copy, the line's.
@@ -46,13 +52,51 @@ Pixel pixel_of_output(const QuantizedConv2dOperands &op, const ProductForm &form
     return {x, y, n};
 }
 
+// Images in rows as they are, of unpadded 1x1 filters with strides of 1: x of the line.
+Func bytes_of_rows(const QuantizedConv2dOperands &op, const Func &input) {
+    const Expr first = clamp(x / kWord * kWord, 0, pixels_of_images(op) - kWord);
+    const Pixel pixel = place_of_pixel(op, first);
+    Func rows("rows");
+    rows(c, g, x, y, n) = input(in_last_vector(c, op.channels, ProductSlice(Int(8)).vector), g,
+                                pixel.x / kWord * kWord + x % kWord, pixel.y, pixel.n);
+    return rows;
+}
+
+Expr byte_of(const Expr &word, const Expr &i) {
+    return cast<uint8_t>(word >> cast<uint32_t>(8 * i));
+}
+
+// Words of pixels of a channel become words of channels of a pixel.
+void turn_words(const Func &rows, const Expr &flip, Conv2dSliced &stages) {
+    const Var &lane = stages.lane, &half = stages.half, &set = stages.set;
+    const auto four = [](const std::function<Expr(int)> &byte) {
+        return concat_bits({byte(0), byte(1), byte(2), byte(3)});
+    };
+    stages.words = Func("words");
+    stages.words(c, g, half, set) =
+        four([&](int i) { return rows(c, g, (set * 2 + half) * kWord + i, 0, 0); }) ^
+        (cast<uint32_t>(flip) * Expr(uint32_t{0x01010101}));
+    stages.turned_words = Func("turned_words");
+    stages.turned_words(c, lane, g, half, set) = four(
+        [&](int i) { return byte_of(stages.words(kWord * c + i, g, half, set), lane); });
+    stages.tap(c, s, r, g, lane, half, set) =
+        byte_of(stages.turned_words(c / kWord, lane, g, half, set), c % kWord);
+}
+
 // Sums of products of bytes. The taps of a window's sum, which has no zeros past the last one.
 Expr sum_bytes(QuantizedConv2dOperands &op, const ProductForm &form,
                QuantizedConv2dProducts &stages) {
     const auto [tile, vector] = ProductSlice(Int(8));
+    if (stages.products.in_rows && form.rows == 0) op.input = signed_bytes(op);
     Conv2dSliced &products = stages.products;
     Expr taps = op.channels;
-    if (form.windows) {
+    products.tap = Func("tap");
+    products.row_vector = form.rows;
+    if (form.rows > 0) {
+        stages.padded = bytes_of_rows(op, signed_bytes(op));
+        turn_words(bytes_of_rows(op, op.input), op.input_flip, products);
+        copy_filter(op, op.weight, products);
+    } else if (form.windows) {
         taps = read_windows(op, op.input, op.weight, stored_zero(op), products);
         stages.padded = op.input;
     } else {
@@ -66,16 +110,21 @@ Expr sum_bytes(QuantizedConv2dOperands &op, const ProductForm &form,
         select(c / vector * vector < op.channels,
                op.weight(in_last_vector(c, op.channels, vector), s, r, min(k, op.filters - 1), g),
                cast<int8_t>(0));
-    products.tap = Func("tap");
     const Pixel pixel = pixel_of_sum(op, form);
-    products.tap(c, s, r, g, x, y, n) =
-        stages.padded(c, g, input_x(op, s, pixel.x), input_y(op, r, pixel.y), pixel.n);
+    if (form.rows == 0)
+        products.tap(c, s, r, g, x, y, n) =
+            stages.padded(c, g, input_x(op, s, pixel.x), input_y(op, r, pixel.y), pixel.n);
     const RDom &d = products.r;
+    const auto tap = [&](const Expr &channel) {
+        return form.rows > 0
+                   ? products.tap(channel, d.y, d.z, g, x % kWord, x / kWord % 2, x / (2 * kWord))
+                   : products.tap(channel, d.y, d.z, g, x, y, n);
+    };
     sum_products(
         op, form, tile, 0,
         [&](const Expr &channel) {
             return cast<int32_t>(products.filter(channel, d.y, d.z, k, g)) *
-                   number(op, products.tap(channel, d.y, d.z, g, x, y, n));
+                   number(op, tap(channel));
         },
         products);
     return taps;

@@ -37,11 +37,12 @@ struct MatrixLoops {
         : pixel(pixel),
           px("px", pixel.is_rvar),
           xe("xe", pixel.is_rvar),
+          xh("xh", pixel.is_rvar),
           xi("xi", pixel.is_rvar),
           xw("xw", pixel.is_rvar),
           warp("warp", pixel.is_rvar) {}
 
-    VarOrRVar pixel, px, xe, xi, xw, warp;
+    VarOrRVar pixel, px, xe, xh, xi, xw, warp;
     Var ki{"ki"}, kt{"kt"}, kg{"kg"}, kw{"kw"};
 
     // `vector`: neighbouring pixels that are one of the loop's.
@@ -101,11 +102,17 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
         l.divide(stage, t, k8);
         std::vector<VarOrRVar> loops = l.of_warp(t);
         loops.insert(loops.end(), {y, n});
+        if (stages.turned_words.defined()) {  // as memory has them
+            stage.split(l.xe, l.xh, l.xe, kWords).unroll(l.xh);
+            loops.insert(loops.begin(), l.xh);
+        }
         if (update == 0) {
             stage.rename(d.w, slices);
             if (t.units) {
                 stage.rename(d.x, product);
-                loops.insert(loops.begin() + MatrixLoops::of_thread(t), product);
+                const int of_thread =
+                    MatrixLoops::of_thread(t) + (stages.turned_words.defined() ? 1 : 0);
+                loops.insert(loops.begin() + of_thread, product);
             } else {
                 stage.split(d.x, d.x, ci, kOuterChannels).unroll(ci);
                 loops.insert(loops.begin() + 3, {ci, d.x});
