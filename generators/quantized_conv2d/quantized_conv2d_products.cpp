@@ -25,10 +25,11 @@ Func padded_bytes(const QuantizedConv2dOperands &op, int vector) {
     return padded;
 }
 
-// Bytes are of the type that they have; of images in rows, which pass a thread's registers, s8.
-void take_signed(QuantizedConv2dOperands &op, bool in_rows) {
-    const Expr flip = in_rows ? Expr(128) : op.input_flip;
-    op.input_signed = in_rows ? Internal::const_true() : op.input_flip > 0;
+// Bytes are of the type that they have. Where pixels are in the place of filters they are s8, as
+// these are: they pass a thread's registers on their way, where input_flip makes them so.
+void take_signed(QuantizedConv2dOperands &op, bool always) {
+    const Expr flip = always ? Expr(128) : op.input_flip;
+    op.input_signed = always ? Internal::const_true() : op.input_flip > 0;
     op.input_zero_point = op.input_zero_point - flip;
     op.input_flip = flip - op.input_flip;
 }
@@ -77,8 +78,8 @@ void turn_words(const Func &rows, const Expr &flip, Conv2dSliced &stages) {
         four([&](int i) { return rows(c, g, (set * 2 + half) * kWord + i, 0, 0); }) ^
         (cast<uint32_t>(flip) * Expr(uint32_t{0x01010101}));
     stages.turned_words = Func("turned_words");
-    stages.turned_words(c, lane, g, half, set) = four(
-        [&](int i) { return byte_of(stages.words(kWord * c + i, g, half, set), lane); });
+    stages.turned_words(c, lane, g, half, set) =
+        four([&](int i) { return byte_of(stages.words(kWord * c + i, g, half, set), lane); });
     stages.tap(c, s, r, g, lane, half, set) =
         byte_of(stages.turned_words(c / kWord, lane, g, half, set), c % kWord);
 }
@@ -87,7 +88,7 @@ void turn_words(const Func &rows, const Expr &flip, Conv2dSliced &stages) {
 Expr sum_bytes(QuantizedConv2dOperands &op, const ProductForm &form,
                QuantizedConv2dProducts &stages) {
     const auto [tile, vector] = ProductSlice(Int(8));
-    if (stages.products.in_rows && form.rows == 0) op.input = signed_bytes(op);
+    if (form.stored_pixels > 1 && form.rows == 0) op.input = signed_bytes(op);
     Conv2dSliced &products = stages.products;
     Expr taps = op.channels;
     products.tap = Func("tap");
@@ -165,8 +166,7 @@ void output_at_places(const QuantizedConv2dOperands &op, const Conv2dLayout &ord
     const Pixel pixel = place_of_pixel(op, first);
     stages.output = op.output;
     stages.output(order.image_arguments(k)) = undef(op.output_type);
-    stages.output(order.in_order(
-        {k, g, pixel.x / vector * vector + next, pixel.y, pixel.n})) =
+    stages.output(order.in_order({k, g, pixel.x / vector * vector + next, pixel.y, pixel.n})) =
         stages.activated(k, g, first + next, 0, 0);
 }
 
@@ -179,7 +179,7 @@ QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands 
     stages.products.in_rows = !form.order.nhwc();
     stages.products.stored_pixels = form.stored_pixels;
     if (op.integer()) {
-        take_signed(op, stages.products.in_rows);
+        take_signed(op, form.stored_pixels > 1);
         op.channels = sum_bytes(op, form, stages);
     } else {
         sum_numbers(op, form, stages);

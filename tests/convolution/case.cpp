@@ -63,7 +63,8 @@ void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constra
     for (Placement *placement : {&c.input, &c.weight, &c.output}) {
         *placement = draw_placement(random);
         if (has("aligned") || (has("aligned_output") && placement == &c.output) ||
-            (has("image_alignment") && placement != &c.output))  // what a filter's gradient reads
+            // What a filter's gradient reads; of quantised images the output is one, too.
+            (has("image_alignment") && (placement != &c.output || has("output_bytes"))))
             *placement = *placement == Placement::packed ? Placement::aligned : apart;
     }
     const bool planes = has("line") && c.problem.options.layout == Layout::nchw;

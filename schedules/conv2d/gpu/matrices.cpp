@@ -132,32 +132,6 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
     }
 }
 
-// Of the whole filter, once: a thread reads a channel of a vector of filters, its neighbours the
-// next ones, and writes 16 bytes; of f32 a neighbour has the sector's other 16.
-void transpose(Func transposed, const Conv2dContext &context) {
-    const Var c8("c8"), c2("c2"), ci("ci"), ct("ct"), kt("kt"), block("block");
-    constexpr auto guard = TailStrategy::GuardWithIf;
-    const int vector = ProductSlice(transposed.type()).vector;
-    const bool pairs = transposed.type().bytes() == 4;
-    transposed.compute_root()
-        .bound(c, 0, context.channels)
-        .reorder_storage(c, k, s, r, g)
-        .align_storage(c, vector)
-        .split(c, c8, ci, vector, TailStrategy::RoundUp)
-        .split(c8, c8, ct, 8, guard)
-        .split(k, k, kt, 32, guard);
-    if (pairs) transposed.split(ct, ct, c2, 2).fuse(c2, kt, kt);
-    transposed.reorder(ci, kt, ct, k, c8, s, r, g)
-        .fuse(r, g, block)
-        .fuse(s, block, block)
-        .fuse(c8, block, block)
-        .fuse(k, block, block)
-        .gpu_blocks(block)
-        .gpu_threads(kt, ct)
-        .vectorize(ci)
-        .never_partition_all();
-}
-
 // A thread's, one after the other: it is short of code, too (compiler/turned_registers.h).
 void activate_joined(Conv2dSliced &stages) {
     const Var turns("turns");
@@ -376,7 +350,7 @@ void run_products(Conv2dSliced &stages, const Conv2dContext &context, const Matr
     if (stages.windows.to.defined() || stages.in_rows)
         copy_channels_last(stages, context.filters_inner);
     else if (stages.transposed.defined())
-        transpose(stages.transposed, context);
+        copy_filter_across(stages.transposed, context.channels);
     PartBlocks blocks;
     if (in_parts)
         finish_parts(stages, blocks);

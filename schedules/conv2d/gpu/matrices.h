@@ -22,6 +22,10 @@
 // pixels wherever they begin. Multiply-adds read images in rows as they are, a word at a time (of
 // any stride, padding and place), and the filter, copied, with filters next to each other: a
 // channel's sums of 8 by 8 are of four loads.
+//
+// Bytes of such an output, of whole vectors of pixels, have pixels and output channels in each
+// other's place: a thread has neighbouring pixels, which it stores at once. 1x1 filters read such
+// images as they are, by words of pixels that a thread turns on their way to shared memory.
 
 #include "generators/conv2d/conv2d.h"
 #include "schedules/schedule.h"
@@ -61,8 +65,7 @@ struct MatrixTiles {
 
 // As the schedule's knobs have them, of so many neighbouring output channels of a thread.
 // `vectors`: what knob `vector` may be, if there is one. of_lane 1: neighbouring pixels instead.
-MatrixTiles matrix_tiles(const Context &context, int of_lane,
-                         const std::vector<int> &vectors = {});
+MatrixTiles matrix_tiles(const Context &context, int of_lane, const std::vector<int> &vectors = {});
 // Those of multiply-adds: all threads of a block are as one warp is there.
 MatrixTiles outer_tiles(const Context &context, bool pixels_first);
 

@@ -69,8 +69,8 @@ void copy_rows(Conv2dSliced &stages, const MatrixTiles &t, const ProductSlice &s
 }
 
 // A thread reads words of pixels of a vector of channels, its neighbours the next ones, and stores
-// a vector of each pixel: in memory the nearest pixels are those of neighbours, in other banks. Loops
-// over the pixels are LLVM's to unroll, as tiles begin at their copies (compiler/swizzle.h).
+// a vector of each pixel: in memory the nearest pixels are those of neighbours, in other banks.
+// Loops over the pixels are LLVM's to unroll, as tiles begin at their copies (compiler/swizzle.h).
 void copy_turned(Conv2dSliced &stages, const MatrixTiles &t, const ProductSlice &slice,
                  const LoopLevel &step) {
     const Var &lane = stages.lane, &half = stages.half, &set = stages.set;

@@ -30,14 +30,14 @@ namespace gpu {
 
 namespace {
 
-// A kernel for each of the input's types, and again where what most often follows the sum does.
-void divide(Stage out, const QuantizedConv2dContext &context, bool finishes) {
+// A kernel for each of the types that a sum reads, and again where what most often follows it does.
+void divide(Stage out, const QuantizedConv2dContext &context, bool one_type, bool finishes) {
     if (!context.integer) return;
     if (finishes) {
         Stage plain = out.specialize(context.plain);
-        if (context.nhwc) plain.specialize(context.signed_input);
+        if (!one_type) plain.specialize(context.signed_input);
     }
-    if (context.nhwc) out.specialize(context.signed_input);
+    if (!one_type) out.specialize(context.signed_input);
 }
 
 void run(QuantizedConv2dProducts &stages, const QuantizedConv2dContext &context,
@@ -51,7 +51,7 @@ void run(QuantizedConv2dProducts &stages, const QuantizedConv2dContext &context,
     const bool in_vectors = context.nhwc || products.stored_pixels > 1;
     if (in_vectors && !in_parts && context.integer)
         finish_one_by_one(stages.activated, products, t);
-    divide(out, context, !in_parts);
+    divide(out, context, products.stored_pixels > 1, !in_parts);
     if (in_parts) {
         Stage joined = finish_parts(products, blocks);
         if (context.integer) joined.specialize(context.weight_moves);
@@ -79,8 +79,7 @@ void quantized_matrices(QuantizedConv2dProducts &stages, const QuantizedConv2dCo
     const Type result = words ? products.partial.type() : stages.output.type();
     const bool apart = products.pixels.defined();
     const int of_lane = products.stored_pixels > 1 ? 1 : channels_of_lane(result);
-    run(stages, context,
-        matrix_tiles(context, of_lane, apart ? powers(1, 8) : std::vector<int>()));
+    run(stages, context, matrix_tiles(context, of_lane, apart ? powers(1, 8) : std::vector<int>()));
     correct(stages, context);
 }
 
