@@ -30,14 +30,15 @@ namespace gpu {
 
 namespace {
 
-// A kernel for each of the types that a sum reads, and again where what most often follows it does.
+// A kernel for each of the types that a sum reads; again where what most often follows it does; and
+// where windows are summed up, which are not made otherwise.
 void divide(Stage out, const QuantizedConv2dContext &context, bool one_type, bool finishes) {
     if (!context.integer) return;
-    if (finishes) {
-        Stage plain = out.specialize(context.plain);
-        if (!one_type) plain.specialize(context.signed_input);
-    }
-    if (!one_type) out.specialize(context.signed_input);
+    std::vector<Stage> stages;
+    if (finishes) stages = {out.specialize(context.plain), out.specialize(context.weight_moves)};
+    stages.push_back(out);
+    for (Stage &stage : stages)
+        if (!one_type) stage.specialize(context.signed_input);
 }
 
 void run(QuantizedConv2dProducts &stages, const QuantizedConv2dContext &context,
