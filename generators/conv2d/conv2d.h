@@ -110,11 +110,20 @@ struct Conv2dSliced {
     int lanes = 0;
     Halide::Var quarter{"quarter"}, lane{"lane"}, set{"set"};
     int row_vector = 0;  // pixels, of which vectors are staged; 0: channels of a pixel are
+    // Of bytes that are read so, channels of a pixel are staged all the same: tap(c, s, r, g, lane,
+    // half, set) is of pixel 8 * set + 4 * half + lane, of a word; words(c, g, half, set) are four
+    // such pixels of a channel, and turned_words(c / 4, lane, g, half, set) four channels of one.
+    Halide::Var half{"half"};
+    Halide::Func words, turned_words;
+    // Of an output that is apart: pixels of a row that are stored at once, `pixels` are (of those,
+    // of the line).
+    int stored_pixels = 1;
+    bool whole_blocks = false;  // filters are, that a block has
     // Of products of conv2d itself: x is the pixels of all images, y and n are 0.
     bool line = false;
     // Of products of windows: the copy, instead of those.
     CopiedWindows windows;
-    Halide::RDom r, pixels;  // pixels.x: of the line, or their vectors, of which pixels.y counts
+    Halide::RDom r, pixels;
     BlockedSum blocked;
     // Of products: of the sum's updates by the residual, a smooth activation and a linear one, in
     // this order, else undefined. Each is one of a call, or none.
@@ -138,6 +147,7 @@ struct ProductSlice {
     explicit ProductSlice(const Halide::Type &type)
         : channels(64 / type.bytes()), vector(16 / type.bytes()) {}
 };
+constexpr int kStoredPair = 2;
 struct ProductForm {
     // Neighbouring channels of the weight are apart in memory, and its filters next to each other,
     // in whole vectors. It is staged so, or copied first.
@@ -160,8 +170,9 @@ struct ProductForm {
     // The same of 1x1 filters without padding, of strides of 1, in vectors of so many pixels: rows
     // are whole ones, and pixels are next to each other where they are staged. 0: not so.
     int rows = 0;
-    // Neighbouring pixels, of one row, that a thread has: it stores them at once.
-    int of_lane() const { return rows > 0 ? 2 : 1; }
+    // Of an output that is apart, whose rows are whole vectors of so many pixels: they are stored
+    // so. Of 16 bits, where rows are read as they are, pairs, which a thread then has.
+    int stored_pixels = 1;
     // Any number of channels, of images of either layout: what a row of a window meets is one tap
     // of a copy (generators/conv2d/channels_last.h). Dilations along rows are 1.
     bool windows = false;

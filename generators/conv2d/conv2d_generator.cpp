@@ -244,9 +244,10 @@ private:
             .order = Conv2dLayout(layout),
             .lanes = windows ? 0 : hk::schedules::product_lanes(context),
             .rows = rows,
+            .stored_pixels = rows > 0 ? kStoredPair : 1,
             .windows = windows,
             .finishes_in_loops = hk::schedules::finishes_in_loops(context)};
-        if (rows > 0) constrain_rows(residual, form.of_lane());
+        if (rows > 0) constrain_rows(residual, form.stored_pixels);
         Conv2dSliced stages = conv2d_products(op, form);
         if (!products_apart()) {
             build(stages, hk::schedules::product_schedules, context);
@@ -254,7 +255,7 @@ private:
         }
         output = stages.output;
         constrain_image(output, fix_filters_per_group, fix_out_w);
-        if (rows > 0) constrain_rows(output, form.of_lane());
+        if (rows > 0) constrain_rows(output, form.stored_pixels);
         this->finish(hk::schedules::product_schedules, stages, context);
     }
 

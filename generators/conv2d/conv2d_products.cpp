@@ -20,7 +20,7 @@ std::array<Expr, 5> place_of_sum(const Conv2dOperands &op, const ProductForm &fo
                                  const Conv2dSliced &stages) {
     const bool of_all_images = stages.line || form.apart;
     Pixel pixel{min(x, (of_all_images ? pixels_of_images(op) : op.out_w) - 1), y, n};
-    const int v = form.of_lane();
+    const int v = form.stored_pixels;
     if (form.apart && v > 1)
         pixel = place_in_vector(op, min(x / v, pixels_of_images(op) / v - 1), x % v, v);
     else if (form.apart)
@@ -49,13 +49,12 @@ void finish_sums(Conv2dOperands &op, const ProductForm &form, Conv2dSliced &stag
 
 // The output, its pixels at places of their own.
 void output_at_places(const Conv2dOperands &op, const ProductForm &form, Conv2dSliced &stages) {
-    const int v = form.of_lane();
+    const int v = form.stored_pixels;
     RDom &pixels = stages.pixels;
-    pixels = v > 1 ? RDom(0, pixels_of_images(op) / v, 0, v, "pixels")
-                   : RDom(0, pixels_of_images(op), "pixels");
-    const Pixel pixel = v > 1 ? place_in_vector(op, pixels.x, pixels.y, v)
-                              : place_of_pixel(op, pixels.x);
-    const Expr of_line = v > 1 ? pixels.x * v + pixels.y : Expr(pixels.x);
+    pixels = pixels_by_vectors(op, v);
+    const Pixel pixel =
+        v > 1 ? place_in_vector(op, pixels.y, pixels.x, v) : place_of_pixel(op, pixels.x);
+    const Expr of_line = v > 1 ? pixels.y * v + pixels.x : Expr(pixels.x);
     const std::array<Expr, 5> at = {k, g, pixel.x, pixel.y, pixel.n};
     stages.output(form.order.image_arguments(k)) = undef(op.type);
     stages.output(form.order.in_order(at)) =
@@ -185,6 +184,7 @@ Conv2dSliced conv2d_product_sums(Conv2dOperands &op, const ProductForm &form) {
     stages.in_rows = !form.order.nhwc();
     stages.lanes = form.lanes;
     stages.row_vector = form.rows;
+    stages.stored_pixels = form.stored_pixels;
     read_input(op, form, vector, stages);
     Func weight = op.weight;
     const bool across = form.stages_across(op.type);

@@ -40,6 +40,14 @@ Pixel place_in_vector(const Operands &op, const Halide::Expr &vector, const Hali
     return place;
 }
 
+// All of the line, y in vectors of so many, x in one.
+template<typename Operands>
+Halide::RDom pixels_by_vectors(const Operands &op, int lanes) {
+    const Halide::Expr all = pixels_of_images(op);
+    return lanes > 1 ? Halide::RDom(0, lanes, 0, all / lanes, "pixels")
+                     : Halide::RDom(0, all, "pixels");
+}
+
 // The output's, x of the line where there is one. Past its end it is the last one.
 template<typename Operands>
 Pixel pixel_at(const Operands &op) {

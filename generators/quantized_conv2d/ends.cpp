@@ -44,6 +44,13 @@ Expr requantized(const QuantizedConv2dOperands &op, const Expr &value) {
     return cast<uint8_t>(min(integer, most)) ^ cast<uint8_t>(op.output_flip);
 }
 
+// The same as the integer's lowest byte, to which 3 * 2^22 adds nothing, for kernels whose threads
+// store four of them as a word: there it is not narrowing that saturates. Flips are 128 or 0.
+Expr requantized_in_word(const QuantizedConv2dOperands &op, const Expr &value) {
+    const Expr bits = min(max(rounded_bits(value), rounded_bits(op.low)), rounded_bits(op.high));
+    return cast<uint8_t>(bits + (op.output_zero_point + op.output_flip));
+}
+
 }  // namespace
 
 Expr quantized_conv2d_bounded_by_type(const QuantizedConv2dOperands &op) {
@@ -109,7 +116,7 @@ void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, ZeroP
 }
 
 void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, ZeroPoints zero_points,
-            const Pixel &pixel, bool branches) {
+            const Pixel &pixel, bool on_device) {
     Expr sum = stages.sum(k, g, x, y, n);
     const Expr rows = summed_rows(op, op.weight_zero_point, zero_points);
     stages.window_r = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "window_r");
@@ -126,9 +133,11 @@ void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, Zero
     const Expr value = cast<float>(sum) * stages.multiplier(k, g) + stages.offset(k, g);
     stages.activated = Func("activated");
     stages.output = Func("result");
-    const Expr result = linear_activation(value, op.slope, op.low, op.high, branches);
+    const Expr result = linear_activation(value, op.slope, op.low, op.high, on_device);
     if (op.output_type == UInt(8)) {
-        stages.activated(k, g, x, y, n) = requantized(op, leaky(value, op.slope, branches));
+        const Expr sloped = leaky(value, op.slope, on_device);
+        stages.activated(k, g, x, y, n) =
+            on_device ? requantized_in_word(op, sloped) : requantized(op, sloped);
     } else if (op.integer()) {
         stages.activated(k, g, x, y, n) =
             select(op.integer_output, reinterpret<float>(sum), result);

@@ -24,9 +24,10 @@ Halide::Expr number(const QuantizedConv2dOperands &op, const Halide::Expr &store
 void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
            ZeroPoints zero_points = ZeroPoints::in_sums);
 
-// What follows the sum. `pixel`: the output's place; `branches`: as of linear_activation().
+// What follows the sum. `pixel`: the output's place; `on_device`: in the fewest instructions of a
+// thread that has many sums; as of linear_activation(), a slope is a branch.
 void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
             ZeroPoints zero_points = ZeroPoints::in_sums, const Pixel &pixel = {x, y, n},
-            bool branches = false);
+            bool on_device = false);
 
 }  // namespace hk::generators

@@ -105,7 +105,7 @@ public:
         else
             refuse_algorithm({"packed", "slices", "slices_of_line", "grouped", "sliced",
                               "sliced_blocks", "products", "products_apart", "products_in_parts",
-                              "products_of_windows", "dot", "depthwise"});
+                              "products_of_rows", "products_of_windows", "dot", "depthwise"});
     }
 
 private:
@@ -162,12 +162,20 @@ private:
     void build_products(QuantizedConv2dOperands op, const QuantizedConv2dContext &context) {
         if (products_apart()) op.output = output;
         const bool windows = products_of_windows();
+        const int stored = products_apart() ? hk::schedules::quantized_stored_pixels(context) : 1;
+        if (stored > 1) {
+            constrain_vectors(output, stored * output.type().bytes());
+            constrain_channels(output, hk::schedules::quantized_filters_of_block(context));
+        }
+        if (products_of_rows()) constrain_rows(input, kWord);
         QuantizedConv2dProducts stages = quantized_conv2d_products(
             op, {.apart = products_apart(),
                  .parts = parts(),
                  .slices = slices(),
                  .order = Conv2dLayout(layout),
                  .lanes = windows ? 0 : hk::schedules::product_lanes({sizes()}),
+                 .rows = products_of_rows() ? kWord : 0,
+                 .stored_pixels = stored,
                  .windows = windows});
         if (products_apart())
             this->finish(hk::schedules::quantized_product_schedules, stages, context);

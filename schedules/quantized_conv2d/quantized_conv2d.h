@@ -29,6 +29,10 @@ using QuantizedConv2dTable = Table<Stages, QuantizedConv2dContext>;
 generators::PackedWords quantized_packed_words(const QuantizedConv2dContext &context);
 // Words in a slice of the sum that is staged at once; 1 in schedules that stage nothing.
 int quantized_sliced_tile(const QuantizedConv2dContext &context);
+// Of products, pixels of a row that are stored at once.
+int quantized_stored_pixels(const QuantizedConv2dContext &context);
+// Filters of a block.
+int quantized_filters_of_block(const QuantizedConv2dContext &context);
 // 32-bit lanes in a vector of the sum.
 int quantized_dot_lanes(const QuantizedConv2dContext &context);
 // Columns of a block of tiles.

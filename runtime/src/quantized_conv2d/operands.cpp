@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "convolution/line.h"
+
 namespace hk::detail {
 
 namespace {
@@ -117,12 +119,18 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
     operands.scale = vector(scale);
     operands.bias_scale = vector(bias_scale);
 
-    normalise(operands.conv);
+    normalise_quantized(operands.conv);
     canonicalise(operands.scale.dims);
     canonicalise(operands.bias_scale.dims);
     check_fit_kernel(kOperation, operands.conv);
     check_fits_kernel(kOperation, "weight scale", operands.scale);
     return operands;
+}
+
+void normalise_quantized(Conv2dOperands &operands) {
+    normalise(operands);
+    operands.problem.image_alignment =
+        image_alignment(operands.problem, {&operands.input, &operands.output});
 }
 
 DataType row_type(DataType input) { return input == DataType::s8 ? DataType::u8 : input; }

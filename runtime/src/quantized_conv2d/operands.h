@@ -47,6 +47,9 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
                                                   const QuantizedConv2dTensors &tensors,
                                                   bool own_queue);
 
+// As normalise(): of nchw images are the input and the output.
+void normalise_quantized(Conv2dOperands &operands);
+
 // Rows for an input of u8 take s8 too.
 DataType row_type(DataType input);
 

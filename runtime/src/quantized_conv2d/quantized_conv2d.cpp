@@ -122,7 +122,8 @@ void quantized_conv2d_with(const KernelInfo &kernel, const QuantizedTensor &inpu
 
 Selection select_quantized_conv2d(const QuantizedConv2dProblem &problem, DeviceType device,
                                   const DeviceLimits &limits, bool explain) {
-    const QuantizedConv2dProblem whole{normalised(problem.conv), problem.output_type};
+    const QuantizedConv2dProblem whole{normalised(problem.conv, normalise_quantized),
+                                       problem.output_type};
     return select(quantized_conv2d_kernels(), quantized_conv2d_fields(whole), device, limits,
                   explain);
 }

@@ -44,7 +44,7 @@ void copy_filter(const Conv2dSliced &stages, bool filters_inner) {
 
 // A thread reads a filter after the other of a vector, its neighbours those of the same sector and
 // of the nearest taps and channels; and writes 16 bytes.
-void copy_filter_across(const Conv2dSliced &stages) {
+void copy_filters_inner(const Conv2dSliced &stages) {
     const Var k8("k8"), ki("ki"), kt("kt"), near("near");
     Func to = stages.transposed;
     to.compute_root()
@@ -131,9 +131,35 @@ void copy_windows(const CopiedWindows &windows) {
         .never_partition_all();
 }
 
+// Of the whole filter, once: a thread reads a channel of a vector of filters, its neighbours the
+// next ones, and writes 16 bytes; of f32 a neighbour has the sector's other 16.
+void copy_filter_across(Func transposed, const Expr &channels) {
+    const Var c8("c8"), c2("c2"), ci("ci"), ct("ct"), kt("kt"), block("block");
+    constexpr auto guard = TailStrategy::GuardWithIf;
+    const int vector = ProductSlice(transposed.type()).vector;
+    const bool pairs = transposed.type().bytes() == 4;
+    transposed.compute_root()
+        .bound(c, 0, channels)
+        .reorder_storage(c, k, s, r, g)
+        .align_storage(c, vector)
+        .split(c, c8, ci, vector, TailStrategy::RoundUp)
+        .split(c8, c8, ct, 8, guard)
+        .split(k, k, kt, 32, guard);
+    if (pairs) transposed.split(ct, ct, c2, 2).fuse(c2, kt, kt);
+    transposed.reorder(ci, kt, ct, k, c8, s, r, g)
+        .fuse(r, g, block)
+        .fuse(s, block, block)
+        .fuse(c8, block, block)
+        .fuse(k, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(kt, ct)
+        .vectorize(ci)
+        .never_partition_all();
+}
+
 void copy_channels_last(Conv2dSliced &stages, bool filters_inner) {
     if (stages.vectors_of_filters.defined()) {
-        copy_filter_across(stages);
+        copy_filters_inner(stages);
         return;
     }
     if (stages.windows.to.defined())

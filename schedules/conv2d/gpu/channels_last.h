@@ -15,6 +15,9 @@ void copy_image(CopiedImage image);
 // Of an image, by windows' rows.
 void copy_windows(const generators::CopiedWindows &windows);
 
+// Of a filter whose filters are next to each other, (c, s, r, k, g), of so many channels.
+void copy_filter_across(Halide::Func transposed, const Halide::Expr &channels);
+
 // Of the input, by windows' rows or by channels, where it is copied, and the filter.
 // `filters_inner`: as Conv2dContext has it.
 void copy_channels_last(generators::Conv2dSliced &stages, bool filters_inner);

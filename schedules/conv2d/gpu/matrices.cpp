@@ -20,7 +20,7 @@ bool finishes_in_loops(const Conv2dContext &context) {
 }
 
 int product_row_vector(const Conv2dContext &context) {
-    return gpu::matrix_tiles(context, 1, true).vector;
+    return gpu::pixel_tiles(context, gpu::kAcross, powers(4, 8)).vector;
 }
 
 namespace gpu {
@@ -32,41 +32,55 @@ constexpr int kPartVector = 4;          // that a thread has of a part
 
 // The loops of a block, for its output and its sums alike. `pixel`: what counts the pixels.
 struct MatrixLoops {
-    // `pi`: in a vector of those, of the sum too.
-    explicit MatrixLoops(const VarOrRVar &pixel = x, const VarOrRVar &pi = Var("pi"))
+    explicit MatrixLoops(const VarOrRVar &pixel = x)
         : pixel(pixel),
-          pi(pi),
           px("px", pixel.is_rvar),
+          xe("xe", pixel.is_rvar),
+          xh("xh", pixel.is_rvar),
           xi("xi", pixel.is_rvar),
           xw("xw", pixel.is_rvar),
           warp("warp", pixel.is_rvar) {}
 
-    VarOrRVar pixel, pi, px, xi, xw, warp;
+    VarOrRVar pixel, px, xe, xh, xi, xw, warp;
     Var ki{"ki"}, kt{"kt"}, kg{"kg"}, kw{"kw"};
 
-    void divide(Stage stage, const MatrixTiles &t, const Var &k8) const {
+    // `vector`: neighbouring pixels that are one of the loop's; where those are all of a thread's
+    // neighbours, a pixel's place is found outside of the loops over output channels.
+    void divide(Stage stage, const MatrixTiles &t, const Var &k8, int vector = 1) const {
+        if (t.pixels_of_lane > vector) stage.split(pixel, pixel, xe, t.pixels_of_lane / vector);
         stage.split(k8, kg, kt, t.lanes_k)
             .split(kg, kw, kg, t.tile_k / (t.of_warp() * t.warps_k))
             .split(pixel, xi, px, t.lanes_x)
-            .split(xi, xw, xi, t.tile_x / (t.pixels_of_lane * t.lanes_x * t.warps_x));
+            .split(xi, xw, xi, t.tile_x / (t.pixels_of_warp() * t.warps_x));
     }
-    // The loops of a thread's sums, and of a warp's threads, innermost first. Turns are in
-    // the order of registers (compiler/turned_registers.h); others find a pixel's place once.
-    std::vector<VarOrRVar> of_warp(const MatrixTiles &t, bool in_turns = false) const {
-        std::vector<VarOrRVar> loops = of_thread(t, in_turns);
+    // The loops of a thread's sums, and of a warp's threads, innermost first.
+    std::vector<VarOrRVar> of_warp(const MatrixTiles &t, int vector = 1,
+                                   bool in_turns = false) const {
+        std::vector<VarOrRVar> loops = of_thread(t, vector, in_turns);
         loops.insert(loops.end(), {t.pixels_first ? px : kt, t.pixels_first ? kt : px, kw, xw, g});
         return loops;
     }
-    std::vector<VarOrRVar> of_thread(const MatrixTiles &t, bool in_turns = false) const {
-        if (t.pixels_of_lane == 1) return {ki, kg, xi};
-        if (in_turns) return {pi, xi, ki, kg};
-        return {pi, ki, kg, xi};
+    // Turns are in the order of registers (compiler/turned_registers.h).
+    std::vector<VarOrRVar> of_thread(const MatrixTiles &t, int vector = 1,
+                                     bool in_turns = false) const {
+        if (t.pixels_of_lane == vector) return {ki, kg, xi};
+        if (in_turns) return {xe, xi, ki, kg};
+        return {xe, ki, kg, xi};
+    }
+    void unroll_sums(Stage stage, const MatrixTiles &t, int vector = 1) const {
+        if (t.pixels_of_lane > vector) stage.unroll(xe);
+        stage.unroll(kg).unroll(xi);
     }
     void run(Stage stage, const MatrixTiles &t) const {
         stage.fuse(kw, xw, warp).never_partition_all();
         t.pixels_first ? stage.gpu_threads(px, kt, warp) : stage.gpu_threads(kt, px, warp);
     }
 };
+
+MatrixLoops loops_of_output(const Conv2dSliced &stages) {
+    if (!stages.pixels.defined()) return MatrixLoops();
+    return MatrixLoops(VarOrRVar(stages.stored_pixels > 1 ? stages.pixels.y : stages.pixels.x));
+}
 
 void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &block) {
     const MatrixLoops l;
@@ -91,15 +105,19 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
         Stage stage = update < 0 ? Stage(sum) : sum.update(update);
         const Var k8("k8");
         stage.split(k, k8, l.ki, t.of_lane);
-        if (t.pixels_of_lane > 1) stage.split(x, x, l.pi, t.pixels_of_lane);
         l.divide(stage, t, k8);
         const RDom once = update > 0 ? finishing[update - 1] : RDom();
         const bool in_turns = update > 0 && once.same_as(stages.smooth);
-        std::vector<VarOrRVar> loops = l.of_warp(t, in_turns);
+        std::vector<VarOrRVar> loops = l.of_warp(t, 1, in_turns);
         loops.insert(loops.end(), {y, n});
+        if (stages.turned_words.defined()) {  // as memory has them
+            stage.split(l.xe, l.xh, l.xe, kWords).unroll(l.xh);
+            loops.insert(loops.begin(), l.xh);
+        }
         if (update == 0) {
             stage.rename(d.w, slices);
-            const auto outside = loops.begin() + std::ssize(l.of_thread(t));
+            const auto outside = loops.begin() + std::ssize(l.of_thread(t)) +
+                                 (stages.turned_words.defined() ? 1 : 0);
             if (t.units) {
                 stage.rename(d.x, product);
                 loops.insert(outside, product);
@@ -115,37 +133,10 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
         if (!in_turns) {
             const bool reads_vectors = update > 0 && once.same_as(stages.added) && !stages.in_rows;
             reads_vectors ? stage.vectorize(l.ki) : stage.unroll(l.ki);
-            stage.unroll(l.kg).unroll(l.xi);
-            if (t.pixels_of_lane > 1) stage.unroll(l.pi);
+            l.unroll_sums(stage, t);
         }
         l.run(stage, t);
     }
-}
-
-// Of the whole filter, once: a thread reads a channel of a vector of filters, its neighbours the
-// next ones, and writes 16 bytes; of f32 a neighbour has the sector's other 16.
-void transpose(Func transposed, const Conv2dContext &context) {
-    const Var c8("c8"), c2("c2"), ci("ci"), ct("ct"), kt("kt"), block("block");
-    constexpr auto guard = TailStrategy::GuardWithIf;
-    const int vector = ProductSlice(transposed.type()).vector;
-    const bool pairs = transposed.type().bytes() == 4;
-    transposed.compute_root()
-        .bound(c, 0, context.channels)
-        .reorder_storage(c, k, s, r, g)
-        .align_storage(c, vector)
-        .split(c, c8, ci, vector, TailStrategy::RoundUp)
-        .split(c8, c8, ct, 8, guard)
-        .split(k, k, kt, 32, guard);
-    if (pairs) transposed.split(ct, ct, c2, 2).fuse(c2, kt, kt);
-    transposed.reorder(ci, kt, ct, k, c8, s, r, g)
-        .fuse(r, g, block)
-        .fuse(s, block, block)
-        .fuse(c8, block, block)
-        .fuse(k, block, block)
-        .gpu_blocks(block)
-        .gpu_threads(kt, ct)
-        .vectorize(ci)
-        .never_partition_all();
 }
 
 // A thread's, one after the other: it is short of code, too (compiler/turned_registers.h).
@@ -170,29 +161,42 @@ void bound_parts(Conv2dSliced &stages) {
 
 }  // namespace
 
-MatrixTiles matrix_tiles(const Context &context, int of_lane, bool reads_rows) {
-    MatrixTiles t(of_lane);
+namespace {
+
+// `pairs_k`, `pairs_x`: of a warp's output channels, or pixels, a thread has so many times.
+MatrixTiles with_knobs(MatrixTiles t, int pairs_k, int pairs_x, const Context &context,
+                       const std::vector<int> &vectors) {
     Knobs knobs(context.knobs);
     knobs.take("tile_k", t.tile_k, powers(32, 256));
     knobs.take("tile_x", t.tile_x, powers(16, 256));
     knobs.take("warps_k", t.warps_k, powers(1, 8));
     knobs.take("warps_x", t.warps_x, powers(1, 8));
     knobs.take("stages", t.stages, steps(1, 8));
-    if (reads_rows) {
-        knobs.take("vector", t.vector, powers(4, 8));
-        t.of_lane = 1, t.pixels_of_lane = kAcross;
-        t.pixels_first = true;
-        std::swap(t.lanes_k, t.lanes_x);
-    }
+    if (!vectors.empty()) knobs.take("vector", t.vector, vectors);
     knobs.end();
     const int sums = t.tile_k * t.tile_x / (32 * t.warps());
-    knobs.require(t.tile_k % (t.of_warp() * t.warps_k) == 0,
-                  "warps_k divides tile_k / " + std::to_string(t.of_warp()));
-    knobs.require(t.tile_x % (2 * kMatrixLanesX * t.warps_x) == 0, "warps_x divides tile_x / 16");
+    knobs.require(t.tile_k % (pairs_k * t.of_warp() * t.warps_k) == 0,
+                  "warps_k divides tile_k / " + std::to_string(pairs_k * t.of_warp()));
+    knobs.require(t.tile_x % (pairs_x * t.pixels_of_warp() * t.warps_x) == 0,
+                  "warps_x divides tile_x / " + std::to_string(pairs_x * t.pixels_of_warp()));
     knobs.estimate("threads of a block", 32 * t.warps(), 1024);
     knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
     knobs.estimate("bytes of shared memory", 64 * t.stages * (t.tile_k + t.tile_x), 96 * 1024);
     return t;
+}
+
+}  // namespace
+
+MatrixTiles matrix_tiles(const Context &context, int of_lane, const std::vector<int> &vectors) {
+    return with_knobs(MatrixTiles(of_lane), 1, 2, context, vectors);
+}
+
+MatrixTiles pixel_tiles(const Context &context, int of_lane, const std::vector<int> &vectors) {
+    MatrixTiles t(1);
+    t.pixels_first = true;
+    t.lanes_k = kMatrixLanesX, t.lanes_x = kMatrixLanesK;
+    t.pixels_of_lane = of_lane;
+    return with_knobs(t, 2, 1, context, vectors);
 }
 
 MatrixTiles outer_tiles(const Context &context, bool pixels_first) {
@@ -223,9 +227,7 @@ MatrixTiles outer_tiles(const Context &context, bool pixels_first) {
 
 Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     const bool apart = stages.pixels.defined(), in_parts = stages.partial.defined();
-    const bool in_vectors = t.pixels_of_lane > 1;
-    const MatrixLoops l(apart ? VarOrRVar(stages.pixels.x) : VarOrRVar(x),
-                        in_vectors ? VarOrRVar(stages.pixels.y) : VarOrRVar(x));
+    const MatrixLoops l = loops_of_output(stages);
     constexpr auto guard = TailStrategy::GuardWithIf;
     const Var k8("k8"), ko("ko"), yo("yo"), go("go");
     const VarOrRVar xo("xo", apart), block("block", apart);
@@ -240,13 +242,16 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     Stage out = apart ? result.update() : Stage(result);
     if (apart) promise_distinct(out);
     const bool in_rows = stages.in_rows;
-    out.split(k, k8, l.ki, t.of_lane, in_rows ? guard : TailStrategy::RoundUp)
-        .split(k8, ko, k8, t.tile_k / t.of_lane, guard)
-        .split(l.pixel, xo, l.pixel, t.tile_x / t.pixels_of_lane, guard);
+    const bool whole = stages.whole_blocks;
+    constexpr auto round_up = TailStrategy::RoundUp;
+    out.split(k, k8, l.ki, t.of_lane, in_rows && !whole ? guard : round_up)
+        .split(k8, ko, k8, t.tile_k / t.of_lane, whole ? round_up : guard)
+        .split(l.pixel, xo, l.pixel, t.tile_x / stages.stored_pixels, guard);
     if (in_images) out.split(y, yo, y, 1);
     out.split(g, go, g, 1);
-    l.divide(out, t, k8);
-    std::vector<VarOrRVar> loops = l.of_warp(t);
+    l.divide(out, t, k8, stages.stored_pixels);
+    std::vector<VarOrRVar> loops = l.of_warp(t, stages.stored_pixels);
+    if (stages.stored_pixels > 1) loops.insert(loops.begin(), stages.pixels.x);
     if (!apart && !in_parts) loops.emplace_back(y);
     if (!apart && !in_parts && stages.line) loops.emplace_back(n);
     loops.insert(loops.end(), {ko, go, xo});
@@ -261,7 +266,7 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     }
     out.fuse(ko, block, block).gpu_blocks(block);
     in_rows ? out.unroll(l.ki) : out.vectorize(l.ki);
-    if (in_vectors) out.vectorize(l.pi);
+    if (stages.stored_pixels > 1) out.vectorize(stages.pixels.x);
     l.run(out, t);
     at = LoopLevel(result, block);
     sum_products(stages, t, at);
@@ -269,9 +274,22 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     return out;
 }
 
-void unroll_matrices(Stage out, const Conv2dSliced &stages) {
-    const MatrixLoops l(stages.pixels.defined() ? VarOrRVar(stages.pixels.x) : VarOrRVar(x));
-    out.unroll(l.kg).unroll(l.xi);
+void finish_one_by_one(Func activated, const Conv2dSliced &stages, const MatrixTiles &t) {
+    const MatrixLoops l = loops_of_output(stages);
+    const int vector = stages.stored_pixels;
+    activated
+        .compute_at(t.pixels_of_lane > vector && vector > 1 ? LoopLevel(stages.output, l.xe.rvar)
+                    : vector > 1                            ? LoopLevel(stages.output, l.ki)
+                                                            : LoopLevel(stages.output, l.kg))
+        .store_in(MemoryType::Register)
+        .bound_extent(k, t.of_lane)
+        .bound_extent(x, vector)
+        .unroll(k)
+        .unroll(x);
+}
+
+void unroll_matrices(Stage out, const Conv2dSliced &stages, const MatrixTiles &t) {
+    loops_of_output(stages).unroll_sums(out, t, stages.stored_pixels);
 }
 
 namespace {
@@ -347,11 +365,11 @@ void run_products(Conv2dSliced &stages, const Conv2dContext &context, const Matr
     const bool in_parts = stages.partial.defined();
     LoopLevel at;
     Stage out = tile_matrices(stages, t, at);
-    unroll_matrices(out, stages);
+    unroll_matrices(out, stages, t);
     if (stages.windows.to.defined() || stages.in_rows)
         copy_channels_last(stages, context.filters_inner);
     else if (stages.transposed.defined())
-        transpose(stages.transposed, context);
+        copy_filter_across(stages.transposed, context.channels);
     PartBlocks blocks;
     if (in_parts)
         finish_parts(stages, blocks);
@@ -367,7 +385,8 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     const bool in_parts = stages.partial.defined();
     const int along = channels_of_lane(in_parts && !stages.in_rows ? stages.partial.type() : type);
     run_products(stages, context,
-                 matrix_tiles(context, across ? kAcross : along, stages.row_vector > 0));
+                 stages.row_vector > 0 ? pixel_tiles(context, kAcross, powers(4, 8))
+                                       : matrix_tiles(context, across ? kAcross : along));
 }
 
 void outer_products(Conv2dSliced &stages, const Conv2dContext &context) {

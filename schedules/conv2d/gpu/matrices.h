@@ -23,6 +23,10 @@
 // thread stores pairs of pixels. Multiply-adds read images in rows as they are, a word at a time (of
 // any stride, padding and place), and the filter, copied, with filters next to each other: a
 // channel's sums of 8 by 8 are of four loads.
+//
+// Bytes of such an output, of whole vectors of pixels, have pixels and output channels in each
+// other's place: a thread has neighbouring pixels, which it stores at once. 1x1 filters read such
+// images as they are, by words of pixels that a thread turns on their way to shared memory.
 
 #include "generators/conv2d/conv2d.h"
 #include "schedules/schedule.h"
@@ -42,15 +46,16 @@ struct MatrixTiles {
     int tile_k = 128, tile_x = 64;
     int warps_k = 4, warps_x = 1, stages = 4;
     int lanes_k = kMatrixLanesK, lanes_x = kMatrixLanesX;  // of a warp
-    int vector = 8;             // pixels of a copy, of images that are read in rows
+    int vector = 8;             // pixels that are copied, or stored, at once, of images in rows
     int of_lane;                // neighbouring output channels of a thread
-    int pixels_of_lane = 1;     // or pixels
+    int pixels_of_lane = 1;     // or neighbouring pixels
     bool units = true;          // products are the tensor cores'
     bool pixels_first = false;  // neighbouring threads are of neighbouring pixels
 
     explicit MatrixTiles(int of_lane) : of_lane(of_lane) {}
 
     int of_warp() const { return lanes_k * of_lane; }
+    int pixels_of_warp() const { return lanes_x * pixels_of_lane; }
     int warps() const { return warps_k * warps_x; }
     // Innermost first, as loops over sums have them: copies run on the same.
     std::vector<int> threads() const {
@@ -59,8 +64,10 @@ struct MatrixTiles {
     }
 };
 
-// As the schedule's knobs have them, of so many neighbouring output channels of a thread.
-MatrixTiles matrix_tiles(const Context &context, int of_lane, bool reads_rows = false);
+// As the schedule's knobs have them, of so many neighbouring output channels of a thread, or of
+// neighbouring pixels. `vectors`: what knob `vector` may be, where there is one.
+MatrixTiles matrix_tiles(const Context &context, int of_lane, const std::vector<int> &vectors = {});
+MatrixTiles pixel_tiles(const Context &context, int of_lane, const std::vector<int> &vectors);
 // Those of multiply-adds: all threads of a block are as one warp is there.
 MatrixTiles outer_tiles(const Context &context, bool pixels_first);
 
@@ -77,7 +84,11 @@ struct PartBlocks {
     std::vector<int> threads;
 };
 Halide::Stage finish_parts(generators::Conv2dSliced &stages, PartBlocks &blocks);
+// What follows the sum one by one, for a thread to store them at once: LLVM has no vectors of it.
+void finish_one_by_one(Halide::Func activated, const generators::Conv2dSliced &stages,
+                       const MatrixTiles &tiles);
 // Unrolls a thread's loops of the output's stage, or of a specialisation of it.
-void unroll_matrices(Halide::Stage out, const generators::Conv2dSliced &stages);
+void unroll_matrices(Halide::Stage out, const generators::Conv2dSliced &stages,
+                     const MatrixTiles &tiles);
 
 }  // namespace hk::schedules::gpu

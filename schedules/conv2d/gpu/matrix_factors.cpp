@@ -88,6 +88,44 @@ void copy_rows(Conv2dSliced &stages, const MatrixTiles &t, const ProductSlice &s
         .never_partition_all();
 }
 
+// A thread reads words of pixels of a vector of channels, its neighbours the next ones, and stores
+// a vector of each pixel: in memory the nearest pixels are those of neighbours, in other banks.
+// Loops over the pixels are LLVM's to unroll, as tiles begin at their copies (compiler/swizzle.h).
+void copy_turned(Conv2dSliced &stages, const MatrixTiles &t, const ProductSlice &slice,
+                 const LoopLevel &step) {
+    const Var &lane = stages.lane, &half = stages.half, &set = stages.set;
+    const Var ci("ci"), c16("c16"), co("co"), word("word"), t0("t0"), t1("t1"), t2("t2");
+    Func &tap = stages.tap;
+    tap.compute_at(step)
+        .store_in(MemoryType::GPUShared)
+        .reorder_storage({c, half, lane, set, s, r, g})
+        .bound_extent(c, slice.channels)
+        .bound_extent(lane, kWords)
+        .bound_extent(half, 2)
+        .bound_extent(set, t.tile_x / (2 * kWords));
+    for (const Var &one : {s, r, g}) tap.bound_extent(one, 1);
+    tap.split(c, c16, ci, slice.vector)
+        .fuse(half, set, word)
+        .fuse(word, c16, word)
+        .split(word, co, t2, 32 * t.warps(), TailStrategy::GuardWithIf)
+        .split(t2, t2, t1, 32)
+        .split(t1, t1, t0, t.lanes_x)
+        .reorder({ci, lane, co, t0, t1, t2, s, r, g})
+        .vectorize(ci)
+        .gpu_threads(t0, t1, t2)
+        .never_partition_all();
+    stages.turned_words.compute_at(tap, lane)
+        .store_in(MemoryType::Register)
+        .bound_extent(c, slice.vector / kWords)
+        .unroll(c);
+    for (const Var &one : {lane, g, half, set}) stages.turned_words.bound_extent(one, 1);
+    stages.words.compute_at(tap, co)
+        .store_in(MemoryType::Register)
+        .bound_extent(c, slice.vector)
+        .unroll(c);
+    for (const Var &one : {g, half, set}) stages.words.bound_extent(one, 1);
+}
+
 }  // namespace
 
 // Terms next to each other, but those of a filter that is staged `across`, as memory has it.
@@ -112,6 +150,10 @@ void stage_factors(Conv2dSliced &stages, const MatrixTiles &t, bool across) {
         cooperative_copy(stages.filter, step,
                          {{c, slice.channels}, {s, 1}, {r, 1}, {k, t.tile_k}, {g, 1}}, t.threads(),
                          slice.vector, true);
+    }
+    if (stages.turned_words.defined()) {
+        copy_turned(stages, t, slice, step);
+        return;
     }
     if (stages.row_vector > 0) {
         copy_across(stages.tap, x, t.tile_x, stages.row_vector, t, step);

@@ -7,15 +7,40 @@
 using namespace Halide;
 using namespace hk::generators;
 
-namespace hk::schedules::gpu {
+namespace hk::schedules {
 
 namespace {
 
-// A kernel for each of the input's types, and again where windows are summed up.
-void divide(Stage out, const QuantizedConv2dContext &context, bool windows) {
+constexpr int kPixelsOfLane = 8;
+
+// Of images in rows, but parts.
+gpu::MatrixTiles tiles_of_rows(const QuantizedConv2dContext &context) {
+    return gpu::pixel_tiles(context, kPixelsOfLane, powers(1, 8));
+}
+
+}  // namespace
+
+int quantized_stored_pixels(const QuantizedConv2dContext &context) {
+    return context.schedule == "matrices" ? tiles_of_rows(context).vector : 1;
+}
+
+int quantized_filters_of_block(const QuantizedConv2dContext &context) {
+    return tiles_of_rows(context).tile_k;
+}
+
+namespace gpu {
+
+namespace {
+
+// A kernel for each of the types that a sum reads; again where what most often follows it does; and
+// where windows are summed up, which are not made otherwise.
+void divide(Stage out, const QuantizedConv2dContext &context, bool one_type, bool finishes) {
     if (!context.integer) return;
-    if (windows) out.specialize(context.weight_moves).specialize(context.signed_input);
-    out.specialize(context.signed_input);
+    std::vector<Stage> stages;
+    if (finishes) stages = {out.specialize(context.plain), out.specialize(context.weight_moves)};
+    stages.push_back(out);
+    for (Stage &stage : stages)
+        if (!one_type) stage.specialize(context.signed_input);
 }
 
 void run(QuantizedConv2dProducts &stages, const QuantizedConv2dContext &context,
@@ -25,8 +50,11 @@ void run(QuantizedConv2dProducts &stages, const QuantizedConv2dContext &context,
     const bool in_parts = products.partial.defined();
     PartBlocks blocks{{}, t.tile_k, t.threads()};
     Stage out = tile_matrices(products, t, blocks.at);
-    unroll_matrices(out, products);
-    divide(out, context, !in_parts);
+    unroll_matrices(out, products, t);
+    const bool in_vectors = context.nhwc || products.stored_pixels > 1;
+    if (in_vectors && !in_parts && context.integer)
+        finish_one_by_one(stages.activated, products, t);
+    divide(out, context, products.stored_pixels > 1, !in_parts);
     if (in_parts) {
         Stage joined = finish_parts(products, blocks);
         if (context.integer) joined.specialize(context.weight_moves);
@@ -52,7 +80,11 @@ void quantized_matrices(QuantizedConv2dProducts &stages, const QuantizedConv2dCo
     const bool in_parts = products.partial.defined();
     const bool words = in_parts && !products.in_rows;
     const Type result = words ? products.partial.type() : stages.output.type();
-    run(stages, context, matrix_tiles(context, channels_of_lane(result)));
+    const bool apart = products.pixels.defined();
+    run(stages, context,
+        products.stored_pixels > 1 ? tiles_of_rows(context)
+                                   : matrix_tiles(context, channels_of_lane(result),
+                                                  apart ? powers(1, 8) : std::vector<int>()));
     correct(stages, context);
 }
 
@@ -63,4 +95,6 @@ void quantized_outer_products(QuantizedConv2dProducts &stages,
     run(stages, context, outer_tiles(context, stages.products.in_rows));
 }
 
-}  // namespace hk::schedules::gpu
+}  // namespace gpu
+
+}  // namespace hk::schedules
