@@ -194,7 +194,6 @@ private:
                                   .order = order,
                                   .lanes = sc::product_lanes(context),
                                   .rows = rows,
-                                  .stored_pixels = rows > 0 ? kStoredPair : 1,
                                   .finishes_in_loops = sc::finishes_in_loops(context)};
         if (form.stages_across(forward.type)) count_taps_back(forward);
         Conv2dSliced stages = conv2d_products(forward, form);

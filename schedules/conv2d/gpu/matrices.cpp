@@ -20,7 +20,7 @@ bool finishes_in_loops(const Conv2dContext &context) {
 }
 
 int product_row_vector(const Conv2dContext &context) {
-    return gpu::pixel_tiles(context, gpu::kAcross, powers(4, 8)).vector;
+    return gpu::matrix_tiles(context, 1, powers(4, 8)).vector;
 }
 
 namespace gpu {
@@ -277,10 +277,8 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
 void finish_one_by_one(Func activated, const Conv2dSliced &stages, const MatrixTiles &t) {
     const MatrixLoops l = loops_of_output(stages);
     const int vector = stages.stored_pixels;
-    activated
-        .compute_at(t.pixels_of_lane > vector && vector > 1 ? LoopLevel(stages.output, l.xe.rvar)
-                    : vector > 1                            ? LoopLevel(stages.output, l.ki)
-                                                            : LoopLevel(stages.output, l.kg))
+    const VarOrRVar at = vector == 1 ? l.kg : t.pixels_of_lane > vector ? l.xe : VarOrRVar(l.ki);
+    activated.compute_at(LoopLevel(stages.output, at))
         .store_in(MemoryType::Register)
         .bound_extent(k, t.of_lane)
         .bound_extent(x, vector)
@@ -384,9 +382,11 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     const bool across = context.filters_inner && !stages.transposed.defined();
     const bool in_parts = stages.partial.defined();
     const int along = channels_of_lane(in_parts && !stages.in_rows ? stages.partial.type() : type);
+    const auto vectors = stages.row_vector > 0 ? powers(4, 8) : std::vector<int>();
     run_products(stages, context,
-                 stages.row_vector > 0 ? pixel_tiles(context, kAcross, powers(4, 8))
-                                       : matrix_tiles(context, across ? kAcross : along));
+                 stages.stored_pixels > 1
+                     ? pixel_tiles(context, stages.stored_pixels, vectors)
+                     : matrix_tiles(context, across ? kAcross : along, vectors));
 }
 
 void outer_products(Conv2dSliced &stages, const Conv2dContext &context) {
