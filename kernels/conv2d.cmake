@@ -136,8 +136,10 @@ row(cpu  1x1_columns            packed_columns        columns           f32     
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
 # as channels and filters get fewer: 16 to 16, half a block of filters, take 0.78 of the time on Zen 4, 32 to 32 0.35, of one
-# group or of many (bench --list input=1x56x56x16,weight=16x3x3x16,padding=1, the other by --row grouped16_3x3).
-row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8)
+# group or of many (bench --list input=1x56x56x16,weight=16x3x3x16,padding=1, the other by --row grouped16_3x3). Of few
+# filters, winograd_few, from more and full tiles on: of 14x14 pixels it takes 1.15 times as long in nchw.
+row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
+row(cpu  winograd_few           winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=13 winograd_outputs>=14)
 row(cpu  grouped16_3x3          packed                grouped           f32,f16,bf16  nhwc       tile_y:2                             grouped16 3x3 out_w>=7 out_h>=2)
 row(cpu  grouped32_3x3          packed                grouped           f32,f16,bf16  nhwc       -                                    grouped32 3x3 out_w>=7)
 # panels (schedules/conv2d/cpu/column_tiles.cpp): any filter, of images in rows, from as many filters as pay for the copy,

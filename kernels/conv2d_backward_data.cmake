@@ -90,8 +90,9 @@ row(cpu  grouped8            packed                grouped           f32,f16,bf1
 # winograd_deep: filters are transformed a block at a time, just before all tiles use it: 14x14_256-256_3x3 1.3 times as
 # fast as staged_32, 28x28_256-256_3x3 1.2 times as fast as winograd (bench --family conv2d_backward_data --row ROW; Xeon,
 # family 6, model 167).
-row(cpu  winograd_deep       winograd              winograd          f32           nhwc       fused:1                             3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel>=2 depth_per_pixel<=40)
-row(cpu  winograd            winograd              winograd          f32           nhwc       -                                   3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel<=8)
+row(cpu  winograd_deep       winograd              winograd          f32           nhwc       fused:1                             3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel>=2 depth_per_pixel<=40)
+row(cpu  winograd            winograd              winograd          f32           nhwc       -                                   3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel<=8)
+row(cpu  winograd_few        winograd              winograd          f32           nhwc       -                                   3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=13 winograd_outputs>=14 depth_per_pixel<=8)
 row(cpu  grouped16_3x3       packed                grouped           f32,f16,bf16  nhwc       -                                   grouped16 3x3 stride_1)
 row(cpu  grouped16           packed                grouped           f32,f16,bf16  nhwc       -                                   grouped16 stride_1)
 row(cpu  grouped32_3x3       packed                grouped           f32,f16,bf16  nhwc       -                                   grouped32 3x3 stride_1)
@@ -105,7 +106,7 @@ row(cpu  grouped32           packed                grouped           f32,f16,bf1
 # times as fast (Xeon, family 6, model 167). 1x1_to_24: halves of vectors; bench --family conv2d_backward_data --list
 # mobilenetv2 --filter 56x56_24 --row 1x1 takes 1.3 times as long.
 row(cpu  1x1_16              packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32          1x1 stride_1 channels_per_group<=16)
-row(cpu  1x1_rows_deep       packed                broadcast         f32           nhwc       block:32/16,tile_y:2/1,stage:0,outer:1/2    1x1 stride_1 out_w<=32 out_h>=2 depth_per_pixel>=2)
+row(cpu  1x1_rows_deep       packed                broadcast         f32           nhwc       block:32,tile_y:2/1,stage:0,outer:1         1x1 stride_1 out_w<=32 out_h>=2 depth_per_pixel>=2)
 row(cpu  1x1_rows            packed                broadcast         f32           nhwc       block:32/16,tile_y:2/1,stage:0,outer:2/4    1x1 stride_1 out_w<=32 out_h>=2)
 row(cpu  1x1_small           packed                broadcast         f32           nhwc       block:32,tile_x:10/7,stage:0,outer:1        1x1 stride_1 out_w<=64)
 row(cpu  1x1_64_passes       packed                broadcast         f32           nhwc       block:64/32,tile_x:6/7,stage:0,chunk:512,outer:1 1x1 stride_1 channels_per_group%64=0 out_w<=4096)
