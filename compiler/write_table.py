@@ -56,7 +56,7 @@ class Compiled:
 
     def end_of(self, name: str) -> str:
         report = json.loads((self._directory / f"{name}.json").read_text())
-        # Rows that differ in their knobs may have none that differ on this CPU: one function is linked.
+        # Rows that differ in their knobs may have none that differ on this CPU: one is linked.
         function = self._functions.setdefault(report["content"], name)
         resources = ", ".join(str(report.get(field, -1)) for field in RESOURCES)
         return f"{{{resources}}},\n     {function}_argv, {self._arguments.name_of(report['arguments'])}"

@@ -237,16 +237,15 @@ private:
         const bool windows = products_of_windows();
         const int rows = products_of_rows() ? hk::schedules::product_row_vector(context) : 0;
         if (rows > 0) constrain_rows(input, rows);
-        const ProductForm form = {
-            .apart = products_apart(),
-            .parts = parts(),
-            .slices = slices(),
-            .order = Conv2dLayout(layout),
-            .lanes = windows ? 0 : hk::schedules::product_lanes(context),
-            .rows = rows,
-            .stored_pixels = rows > 0 ? kStoredPair : 1,
-            .windows = windows,
-            .finishes_in_loops = hk::schedules::finishes_in_loops(context)};
+        const ProductForm form = {.apart = products_apart(),
+                                  .parts = parts(),
+                                  .slices = slices(),
+                                  .order = Conv2dLayout(layout),
+                                  .lanes = windows ? 0 : hk::schedules::product_lanes(context),
+                                  .rows = rows,
+                                  .stored_pixels = rows > 0 ? kStoredPair : 1,
+                                  .windows = windows,
+                                  .finishes_in_loops = hk::schedules::finishes_in_loops(context)};
         if (rows > 0) constrain_rows(residual, form.stored_pixels);
         Conv2dSliced stages = conv2d_products(op, form);
         if (!products_apart()) {

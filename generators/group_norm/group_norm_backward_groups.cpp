@@ -16,8 +16,7 @@ class LanesOfTiles {
 public:
     LanesOfTiles(const GroupNormOperands &op, int lanes, int near, int vector = 1)
         : op_(op), vectors_(op.channels / vector), lanes_(lanes), near_(near), log_(0) {
-        for (int log = 1; 1 << log <= near; log++)
-            log_ += select(vectors_ > 1 << (log - 1), 1, 0);
+        for (int log = 1; 1 << log <= near; log++) log_ += select(vectors_ > 1 << (log - 1), 1, 0);
     }
 
     Expr across() const { return Expr(1) << log_; }
@@ -86,8 +85,7 @@ void add_up_part(const GroupNormOperands &op, const GroupNormSizes &sizes,
     stages.of_part = Func("of_part");
     stages.of_part(c, g, n) = Tuple(0.f, 0.f);
     const Tuple so_far = stages.of_part(c, g, n),
-                of_lane =
-                    stages.of_pixels.folded(lane, c % size, c / (size * sizes.near), g, n);
+                of_lane = stages.of_pixels.folded(lane, c % size, c / (size * sizes.near), g, n);
     stages.of_part(c, g, n) = Tuple(so_far[0] + of_lane[0], so_far[1] + of_lane[1]);
 }
 

@@ -160,8 +160,8 @@ void output_at_places(const QuantizedConv2dOperands &op, const Conv2dLayout &ord
     const int vector = stages.products.stored_pixels;
     RDom &pixels = stages.products.pixels;
     pixels = pixels_by_vectors(op, vector);
-    const Pixel pixel = vector > 1 ? place_in_vector(op, pixels.y, pixels.x, vector)
-                                   : place_of_pixel(op, pixels.x);
+    const Pixel pixel =
+        vector > 1 ? place_in_vector(op, pixels.y, pixels.x, vector) : place_of_pixel(op, pixels.x);
     const Expr of_line = vector > 1 ? pixels.y * vector + pixels.x : Expr(pixels.x);
     stages.output = op.output;
     stages.output(order.image_arguments(k)) = undef(op.output_type);

@@ -185,8 +185,8 @@ TEST_F(Driver, ReportsArgumentsAndTimeOfCpuFunctions) {
 // By which rows of a table share a function.
 TEST_F(Driver, ReportsTheSameContentOfFunctionsThatDifferInTheirNames) {
     const auto content_of = [&](const std::string &name, const std::string &target) {
-        const std::vector<std::string> arguments = {"-g", "known", "-f", name, "-o", out(),
-                                                    "-e", "resources", "target=" + target};
+        const std::vector<std::string> arguments = {
+            "-g", "known", "-f", name, "-o", out(), "-e", "resources", "target=" + target};
         EXPECT_TRUE(run(arguments).success);
         const std::string value = after(content(name + ".json"), "\"content\": \"");
         return value.substr(0, value.find('"'));

@@ -237,8 +237,7 @@ private:
                             range_of(request_.where, "phase_filled_8").first > 0;
         using Size = std::pair<const char *, int64_t *>;
         std::vector<Size> sizes = {{"batch", &batch_}, {"groups", &groups_}};
-        if (range_of(request_.where, "height").step == 1)
-            sizes.push_back({"out_h", &axes_[0].out});
+        if (range_of(request_.where, "height").step == 1) sizes.push_back({"out_h", &axes_[0].out});
         if (!filled) sizes.push_back({"out_w", &axes_[1].out});
         while (!large && assemble().operations() > request_.operations && !sizes.empty()) {
             const auto largest = std::ranges::max_element(

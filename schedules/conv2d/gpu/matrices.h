@@ -20,8 +20,8 @@
 // Of images in rows the line is that of the copy whose channels are next to each other. A thread
 // stores its sums one by one, as its neighbours, 8 pixels, are next to each other: half sectors, of
 // pixels wherever they begin. Where rows are read as they are, ldmatrix transposes them, and a
-// thread stores pairs of pixels. Multiply-adds read images in rows as they are, a word at a time (of
-// any stride, padding and place), and the filter, copied, with filters next to each other: a
+// thread stores pairs of pixels. Multiply-adds read images in rows as they are, a word at a time
+// (of any stride, padding and place), and the filter, copied, with filters next to each other: a
 // channel's sums of 8 by 8 are of four loads.
 //
 // Bytes of such an output, of whole vectors of pixels, have pixels and output channels in each
