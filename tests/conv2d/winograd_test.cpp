@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "hk/conv2d.h"
@@ -14,10 +15,13 @@
 namespace hk::test {
 namespace {
 
+// The first of each function: later ones take fewer images.
 std::vector<const KernelInfo *> rows() {
     std::vector<const KernelInfo *> result;
     for (const KernelInfo &row : conv2d_kernels())
-        if (reference::is_winograd(&row)) result.push_back(&row);
+        if (reference::is_winograd(&row) &&
+            std::ranges::none_of(result, [&](const auto *of) { return of->call == row.call; }))
+            result.push_back(&row);
     return result;
 }
 

@@ -71,8 +71,9 @@ struct KernelInfo {
     std::span<const Constraint> where;
     KernelResources resources;
 
-    // The compiled function with its arguments as an array of pointers, the user's context before
-    // all others. Tells on failure by a return value other than 0.
+    // The compiled function, or one that differs in its name alone, with its arguments as an array
+    // of pointers, the user's context before all others. Tells on failure by a return value other
+    // than 0.
     int (*call)(void **arguments);
     std::span<const KernelArgument> arguments;
 
