@@ -137,7 +137,8 @@ row(cpu  1x1_columns            packed                columns           f16,bf16
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
 # as channels and filters get fewer: 16 to 16, half a block of filters, take 0.78 of the time on Zen 4, 32 to 32 0.35, of one
 # group or of many (bench --list input=1x56x56x16,weight=16x3x3x16,padding=1, the other by --row grouped16_3x3). Of few
-# filters, winograd_few, from more and full tiles on: of 14x14 pixels it takes 1.15 times as long in nchw.
+# filters, winograd_few, from more and full tiles on: of 14x14 pixels it would take 1.15 times as long in nchw as
+# grouped16_s1.
 row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
 row(cpu  winograd_few           winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=13 winograd_outputs>=14)
 row(cpu  grouped16_3x3          packed                grouped           f32,f16,bf16  nhwc       tile_y:2                             grouped16 3x3 out_w>=7 out_h>=2)
@@ -199,7 +200,7 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # matrices: tensor cores. On an H100, ResNet-50 of bf16 at batch 32, 64 filters by 128 pixels are the fastest of seven
 # tiles (explorer run conv2d resnet50 --type bf16 --knobs …) for 1x1 filters, as for up to 64 filters; 128 by 64 for others, whose pixels' places cost more to find. Tiles
 # whose warps have 64 by 64 sums have fewer instructions and are slower: two blocks a multiprocessor, not four.
-# Sums in parts have 128 by 64, too, in nchw 64 by 64. matrices_windows: first layers, and nhwc's channels that are no whole
+# Sums in parts have 128 by 64, too. matrices_windows: first layers, and nhwc's channels that are no whole
 # vectors (generators/conv2d/channels_last.h).
 # products of nchw read the input as it is; so do rows and rows_4 of 1x1 filters, in vectors of 8 and 4 pixels. For other
 # matrices input and filter are copied first, channels next to each other, and the main loop is nhwc's: on an H100, by its model, the copy of the input is bound by memory, 1.9 to 7.7 us of ResNet-50's

@@ -147,7 +147,7 @@ struct ProductSlice {
     explicit ProductSlice(const Halide::Type &type)
         : channels(64 / type.bytes()), vector(16 / type.bytes()) {}
 };
-constexpr int kStoredPair = 2;
+constexpr int kStoredPair = 2;  // pixels: ProductForm::stored_pixels
 struct ProductForm {
     // Neighbouring channels of the weight are apart in memory, and its filters next to each other,
     // in whole vectors. It is staged so, or copied first.

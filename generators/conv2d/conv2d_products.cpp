@@ -49,12 +49,8 @@ void finish_sums(Conv2dOperands &op, const ProductForm &form, Conv2dSliced &stag
 
 // The output, its pixels at places of their own.
 void output_at_places(const Conv2dOperands &op, const ProductForm &form, Conv2dSliced &stages) {
-    const int v = form.stored_pixels;
-    RDom &pixels = stages.pixels;
-    pixels = pixels_by_vectors(op, v);
-    const Pixel pixel =
-        v > 1 ? place_in_vector(op, pixels.y, pixels.x, v) : place_of_pixel(op, pixels.x);
-    const Expr of_line = v > 1 ? pixels.y * v + pixels.x : Expr(pixels.x);
+    stages.pixels = pixels_by_vectors(op, form.stored_pixels);
+    const auto [of_line, pixel] = stored_pixel(op, stages.pixels, form.stored_pixels);
     const std::array<Expr, 5> at = {k, g, pixel.x, pixel.y, pixel.n};
     stages.output(form.order.image_arguments(k)) = undef(op.type);
     stages.output(form.order.in_order(at)) =

@@ -48,6 +48,17 @@ Halide::RDom pixels_by_vectors(const Operands &op, int lanes) {
                      : Halide::RDom(0, all, "pixels");
 }
 
+// One of those: on the line, and its place.
+struct StoredPixel {
+    Halide::Expr of_line;
+    Pixel place;
+};
+template<typename Operands>
+StoredPixel stored_pixel(const Operands &op, const Halide::RDom &pixels, int lanes) {
+    if (lanes == 1) return {pixels.x, place_of_pixel(op, pixels.x)};
+    return {pixels.y * lanes + pixels.x, place_in_vector(op, pixels.y, pixels.x, lanes)};
+}
+
 // The output's, x of the line where there is one. Past its end it is the last one.
 template<typename Operands>
 Pixel pixel_at(const Operands &op) {

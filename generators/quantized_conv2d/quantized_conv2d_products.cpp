@@ -158,11 +158,8 @@ void sum_numbers(const QuantizedConv2dOperands &op, const ProductForm &form,
 void output_at_places(const QuantizedConv2dOperands &op, const Conv2dLayout &order,
                       QuantizedConv2dProducts &stages) {
     const int vector = stages.products.stored_pixels;
-    RDom &pixels = stages.products.pixels;
-    pixels = pixels_by_vectors(op, vector);
-    const Pixel pixel =
-        vector > 1 ? place_in_vector(op, pixels.y, pixels.x, vector) : place_of_pixel(op, pixels.x);
-    const Expr of_line = vector > 1 ? pixels.y * vector + pixels.x : Expr(pixels.x);
+    stages.products.pixels = pixels_by_vectors(op, vector);
+    const auto [of_line, pixel] = stored_pixel(op, stages.products.pixels, vector);
     stages.output = op.output;
     stages.output(order.image_arguments(k)) = undef(op.output_type);
     stages.output(order.in_order({k, g, pixel.x, pixel.y, pixel.n})) =
