@@ -8,7 +8,9 @@
 
 #include "compiler/copies_of_words.h"
 #include "compiler/loop_nest.h"
+#include "compiler/outermost_copies.h"
 #include "compiler/privatize_registers.h"
+#include "compiler/step_numbers.h"
 #include "compiler/tensor_cores.h"
 
 using namespace Halide;
@@ -22,38 +24,21 @@ namespace {
     throw CompileError("stages of " + loop + ": " + what + "\n");
 }
 
-// A few numbers of a thread that change from step to step.
-class Numbers {
-public:
-    explicit Numbers(int count) : name_(unique_name("step")), count_(count) {}
-
-    Expr operator[](int i) const {
-        return Load::make(Int(32), name_, i, Buffer<>(), Parameter(), const_true(),
-                          ModulusRemainder());
-    }
-    Stmt set(int i, const Expr &value) const {
-        return Store::make(name_, value, i, Parameter(), const_true(), ModulusRemainder());
-    }
-    Stmt allocated_around(const Stmt &body) const {
-        return Allocate::make(name_, Int(32), MemoryType::Register, {count_}, const_true(), body);
-    }
-
-private:
-    const std::string name_;
-    const int count_;
-};
-
 // Matrices, and words of the memory, are read from the stage at a place.
 class ReadStage : public IRMutator {
 public:
-    ReadStage(std::string loop, Expr place, std::string memory)
-        : loop_(std::move(loop)), place_(std::move(place)), memory_(std::move(memory)) {}
+    // `gathered`: of what the outermost loop copies, if it does.
+    ReadStage(std::string loop, Expr place, Expr gathered, std::string memory)
+        : loop_(std::move(loop)),
+          place_(std::move(place)),
+          gathered_(std::move(gathered)),
+          memory_(std::move(memory)) {}
 
 private:
     using IRMutator::visit;
 
     const std::string loop_;
-    const Expr place_;
+    const Expr place_, gathered_;
     const std::string memory_;
 
     static int summands(const Expr &expr) {
@@ -81,24 +66,41 @@ private:
     }
 
     Stmt visit(const LetStmt *op) override {
-        const bool is_place = op->name.rfind(kMatrixPlace, 0) == 0;
-        return LetStmt::make(op->name, is_place ? op->value + place_ : op->value, mutate(op->body));
+        const bool is_place = op->name.rfind(kMatrixPlace, 0) == 0,
+                   is_gathered = op->name.rfind(kGatheredPlace, 0) == 0;
+        if (is_gathered && !gathered_.defined())
+            reject(loop_, "rows are gathered that each step copies");
+        const Expr place = is_gathered ? gathered_ : place_;
+        return LetStmt::make(op->name, is_place ? op->value + place : op->value, mutate(op->body));
     }
+};
+
+// Copies, begun.
+struct Copies {
+    Stmt of_step, of_outermost;  // the latter undefined: none
 };
 
 // The numbers that a thread counts, after the loops' values of the slice whose copies begin next.
 class Pipeline {
 public:
-    Pipeline(std::string loop, const Nest &nest, int stages, std::string memory, int bytes)
+    Pipeline(std::string loop, const Nest &nest, int stages, std::string memory, int bytes,
+             bool has_outermost)
         : loop_(std::move(loop)),
           nest_(nest),
           stages_(stages),
           memory_(std::move(memory)),
           bytes_(bytes),
           loops_(static_cast<int>(nest.levels().size())),
-          numbers_(loops_ + 3) {}
+          numbers_(loops_ + 3 + (has_outermost ? OutermostCopies::count_of_numbers(nest) : 0)) {
+        if (!has_outermost) return;
+        if (stages != OutermostCopies::kStages)
+            reject(loop_, "what the outermost loop copies has other than two");
+        outermost_.emplace(nest_, numbers_, loops_ + 3, bytes);
+    }
+    Pipeline(const Pipeline &) = delete;
+    Pipeline &operator=(const Pipeline &) = delete;
 
-    Stmt make(const Stmt &copies, const Stmt &barrier, const Stmt &sum) const {
+    Stmt make(const Copies &copies, const Stmt &barrier, const Stmt &sum) const {
         Expr steps = 1;
         std::vector<Stmt> start;
         for (int i = 0; i < loops_; i++) {
@@ -109,18 +111,24 @@ public:
         start.push_back(numbers_.set(left(), steps));
         start.push_back(numbers_.set(write(), 0));
         start.push_back(numbers_.set(read(), 0));
-        const Stmt begin = begun(copies);
+        if (outermost_) start.push_back(outermost_->start(copies.of_outermost, steps));
+        const Stmt begin = begun(copies.of_step);
         for (int i = 0; i < stages_ - 1; i++) start.push_back(begin);
-        const Stmt step =
-            Block::make({call_instruction("hk_cp_async_wait_" + std::to_string(stages_ - 2)),
-                         barrier, begin, ReadStage(loop_, numbers_[read()], memory_).mutate(sum),
-                         numbers_.set(read(), after(numbers_[read()]))});
+        const Expr gathered = outermost_ ? outermost_->read_place() : Expr();
+        const Stmt summed = ReadStage(loop_, numbers_[read()], gathered, memory_).mutate(sum);
+        std::vector<Stmt> step = {
+            call_instruction("hk_cp_async_wait_" + std::to_string(stages_ - 2)), barrier};
+        if (outermost_) step.push_back(outermost_->begun(copies.of_outermost));
+        step.push_back(begin);
+        step.push_back(outermost_ ? outermost_->summed(summed) : summed);
+        step.push_back(numbers_.set(read(), after(numbers_[read()])));
         start.push_back(For::make(unique_name("step"), 0, steps, ForType::Serial, Partition::Never,
-                                  DeviceAPI::None, step));
+                                  DeviceAPI::None, Block::make(step)));
         return numbers_.allocated_around(Block::make(start));
     }
 
     Expr write_place() const { return numbers_[write()]; }
+    Expr outermost_write_place() const { return outermost_->write_place(); }
 
 private:
     const std::string loop_;
@@ -128,7 +136,8 @@ private:
     const int stages_;
     const std::string memory_;
     const int bytes_, loops_;
-    const Numbers numbers_;
+    const StepNumbers numbers_;
+    std::optional<OutermostCopies> outermost_;
 
     int left() const { return loops_; }  // slices whose copies have not begun
     int write() const { return loops_ + 1; }
@@ -142,21 +151,13 @@ private:
     Stmt begun(const Stmt &copies) const {
         std::vector<Expr> values;
         for (int i = 0; i < loops_; i++) values.push_back(numbers_[i]);
-        std::vector<Stmt> all = {IfThenElse::make(numbers_[left()] > 0, nest_.at(values, copies)),
-                                 call_instruction("hk_cp_async_commit"),
-                                 numbers_.set(left(), numbers_[left()] - 1),
-                                 numbers_.set(write(), after(numbers_[write()]))};
         const std::vector<Expr> next = nest_.after(values).values;
-        std::vector<std::string> names;
-        std::vector<Stmt> sets;
-        for (int i = 0; i < loops_; i++) {
-            names.push_back(unique_name("next"));
-            sets.push_back(numbers_.set(i, Variable::make(Int(32), names.back())));
-        }
-        Stmt stores = Block::make(sets);
-        for (int i = loops_ - 1; i >= 0; i--) stores = LetStmt::make(names[i], next[i], stores);
-        all.push_back(stores);
-        return Block::make(all);
+        std::vector<std::pair<int, Expr>> sets;
+        for (int i = 0; i < loops_; i++) sets.emplace_back(i, next[i]);
+        return Block::make(
+            {IfThenElse::make(numbers_[left()] > 0, nest_.at(values, copies)),
+             call_instruction("hk_cp_async_commit"), numbers_.set(left(), numbers_[left()] - 1),
+             numbers_.set(write(), after(numbers_[write()])), numbers_.set_all(sets)});
     }
 };
 
@@ -232,8 +233,10 @@ class CopyAsynchronously : public IRMutator {
     }
 
     Stmt staged(const For *op, int stages) {
-        const Nest nest(op);
-        std::vector<Stmt> list, copies, sum;
+        Stmt loop = op;
+        const Stmt of_outermost = take_outermost_copies(loop);
+        const Nest nest(loop.as<For>());
+        std::vector<Stmt> list, of_step, sum;
         flatten(nest.body(), list);
         Stmt barrier;
         for (const Stmt &stmt : list) {
@@ -242,18 +245,32 @@ class CopyAsynchronously : public IRMutator {
             else if (sums(stmt))
                 sum.push_back(stmt);
             else
-                (sum.empty() ? copies : sum).push_back(unrolled(stmt));
+                (sum.empty() ? of_step : sum).push_back(unrolled(stmt));
         }
-        if (sum.empty() || copies.empty() || !barrier.defined() || nest.changes(Block::make(sum)))
+        const Stmt summed = Block::make(sum);
+        // The outermost loop's value is that of the step whose copies begin.
+        const auto changes = [&] {
+            return of_outermost.defined() ? nest.changes_with_outermost(summed)
+                                          : nest.changes(summed);
+        };
+        if (sum.empty() || of_step.empty() || !barrier.defined() || changes())
             reject(op->name, "it is no loop of copies and products of matrices or f32");
+        const Stmt copies = Block::make(of_step);
         // The memory's size is asked for once the copies say which it is.
-        const std::string memory = begin_copies(op->name, Block::make(copies), {0, {}, {}}).memory;
+        const std::string memory = begin_copies(op->name, copies, {0, {}, {}}).memory;
         const int64_t bytes = bytes_.at(memory);
-        const Pipeline pipeline(op->name, nest, stages, memory, static_cast<int>(bytes));
-        const Begun begun = begin_copies(op->name, Block::make(copies),
-                                         {pipeline.write_place(), lets_, of_kernel_});
+        const Pipeline pipeline(op->name, nest, stages, memory, static_cast<int>(bytes),
+                                of_outermost.defined());
+        Copies begun{
+            begin_copies(op->name, copies, {pipeline.write_place(), lets_, of_kernel_}).copies, {}};
+        if (of_outermost.defined()) {
+            const Begun outermost = begin_copies(
+                op->name, of_outermost, {pipeline.outermost_write_place(), lets_, of_kernel_});
+            if (outermost.memory != memory) reject(op->name, "its copies are to several memories");
+            begun.of_outermost = outermost.copies;
+        }
         stages_[memory] = stages;
-        return pipeline.make(begun.copies, barrier, Block::make(sum));
+        return pipeline.make(begun, barrier, summed);
     }
 };
 

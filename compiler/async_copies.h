@@ -14,6 +14,9 @@
 // vector, or a word that is stored. A group of copies is committed for each slice, also past the
 // last, so that all but the N - 2 youngest are waited for. The one barrier says both that a slice
 // is there and that all threads have summed over the one before, whose place the next copies take.
+//
+// A slice may be a nest of loops, of which each step has copies, and the outermost loop others that
+// all steps read (compiler/outermost_copies.h).
 
 #include <optional>
 #include <string>

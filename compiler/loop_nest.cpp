@@ -138,4 +138,12 @@ bool Nest::changes(const Stmt &stmt) const {
     return stmt_uses_vars(stmt, bound);
 }
 
+bool Nest::changes_with_outermost(const Stmt &stmt) const {
+    Scope<> bound;
+    bound.push(levels_[0].name);
+    for (const auto &[name, value] : levels_[0].lets)
+        if (expr_uses_vars(value, bound)) bound.push(name);
+    return stmt_uses_vars(stmt, bound);
+}
+
 }  // namespace hk::compiler

@@ -53,6 +53,8 @@ public:
 
     // Whether a statement uses what changes from step to step.
     bool changes(const Halide::Internal::Stmt &stmt) const;
+    // The same of the outermost loop alone.
+    bool changes_with_outermost(const Halide::Internal::Stmt &stmt) const;
 
 private:
     std::vector<Level> levels_;

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <utility>
 
+#include "compiler/linear.h"
+
 using namespace Halide;
 using namespace Halide::Internal;
 
@@ -47,10 +49,13 @@ int Operand::offset(size_t element, size_t from) const {
 }
 
 // How far its place moves with a variable.
-int Operand::step(const std::string &variable) const {
+Expr Operand::difference(const std::string &variable) const {
     const Expr next =
         substitute(variable, Variable::make(Int(32), variable) + 1, elements_[0].index);
-    return constant(next - elements_[0].index, "no multiple of " + variable);
+    return simplify(next - elements_[0].index);
+}
+int Operand::step(const std::string &variable) const {
+    return constant(difference(variable), "no multiple of " + variable);
 }
 
 void Operand::check() {
@@ -60,7 +65,11 @@ void Operand::check() {
                          : "are not the same for all threads in y");
     pitch_ = step(loop_);
     across_ = pitch_ != 1;
-    across_ ? check_across() : check_along();
+    gathered_ = !across_ && of_rows() && !is_const(difference(y_));
+    if (gathered_)
+        check_gathered();
+    else
+        across_ ? check_across() : check_along();
 }
 
 void Operand::check_along() {
@@ -84,6 +93,15 @@ void Operand::check_along() {
             reject("of a thread do not follow one another");
         if (offset(first) % (of_warp * terms()) != 0)
             reject("of a warp are no multiple of " + std::to_string(of_warp));
+    }
+}
+
+void Operand::check_gathered() const {
+    for (const Factor &element : elements_) {
+        const ModulusRemainder at =
+            modulus_remainder(simplify(substitute(loop_, 0, element.index)));
+        if (at.modulus % terms() != 0 || at.remainder % terms() != 0)
+            reject("that are gathered do not begin at multiples of 64 bytes");
     }
 }
 
@@ -112,6 +130,7 @@ int Operand::neighbours() const { return wide_across() && of_rows() ? 2 * kMatri
 
 // Of how many elements the first one's place is a multiple.
 int Operand::multiple() const {
+    if (gathered_) return terms();
     if (!across_) return (of_rows() ? kLanesY : of_lane_) * terms();
     int bits = neighbours() - 1;
     for (size_t i = 0; i < size(); i++) bits |= offset(i) & (span() - 1) & -kMatrix;
@@ -141,15 +160,33 @@ Tile Operand::tile() const {
     const int64_t from = *first * bytes();
     const std::string &memory = elements_[0].load->name;
     // Rows of 64 bytes: of neighbours, or of pairs that are a vector apart.
+    if (gathered_) return {memory, from, 7, 3, true};
     if (!across_) return {memory, from, of_rows() ? 7 : of_lane_ == 4 ? 8 : 9, 3};
     const int row = std::bit_width(static_cast<unsigned>(pitch_ * bytes())) - 1;
     if (wide_across()) return {memory, from, row - 1, 2 * (kLanesX - 1)};
     return {memory, from, std::max(row, 7), span() / kMatrix - 1};
 }
 
-Expr Operand::first_place() const {
+Expr Operand::first_place(size_t element) const {
     const Expr x = Variable::make(Int(32), x_), y = Variable::make(Int(32), y_);
     const Expr n = x + y % 2 * kLanesX, matrix = y / 2;  // of 8 threads
+    if (gathered_) {
+        const std::map<std::string, Expr> row = {{loop_, 0}, {y_, n}};
+        // What both of a pair add is apart: steps change nothing else.
+        Linear first(simplify(substitute(row, elements_[element].index))),
+            second(simplify(substitute(row, elements_[element + 1].index))), both(0);
+        for (auto term = first.terms.begin(); term != first.terms.end();) {
+            const auto same = second.terms.find(term->first);
+            if (same == second.terms.end() || same->second != term->second) {
+                term++;
+                continue;
+            }
+            second.terms.erase(same);
+            both.terms.insert(first.terms.extract(term++));
+        }
+        const Expr of_row = select(matrix % 2 == 0, first.sum(), second.sum());
+        return swizzled(((of_row + matrix / 2 * vector()) + both.sum()) * bytes(), tile());
+    }
     Expr of_thread;
     if (wide_across())
         of_thread = x * pitch_ + y * loaded();
@@ -167,6 +204,7 @@ Expr Operand::first_place() const {
 Expr Operand::place(const Expr &first, size_t element, int step, int half) const {
     if (!across_) {
         const Expr of_half = half == 0 ? first : first ^ (half * kStepBytes / 2);
+        if (gathered_) return of_half;
         return of_half + offset(element) * bytes();
     }
     const int bits = offset(element) & (span() - 1);

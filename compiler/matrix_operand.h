@@ -56,14 +56,16 @@ public:
 
     // After check().
     bool across() const { return across_; }
+    // Whether rows are along, wherever each is: then each pair has a place of its own.
+    bool gathered() const { return gathered_; }
     Tile tile() const;
     // Words that a load has, where loads read it: else 0. From one load of a thread to the next,
     // which is of terms 4 further, in bytes.
     int loaded() const { return !wide_across() ? 0 : of_rows() ? 2 : 1; }
     int next_load() const { return kLanesX * pitch_ * bytes(); }
     // Where a thread's row of the first four matrices begins, in bytes: 8 threads after 8 know
-    // those of a matrix. Or what it loads first.
-    Halide::Expr first_place() const;
+    // those of a matrix. Or what it loads first. `element`: of a pair that is gathered.
+    Halide::Expr first_place(size_t element = 0) const;
     // The same of the product that an element, and the next one, are of, from the first place, of a
     // step. Rows are of one half of the terms, columns of both.
     Halide::Expr place(const Halide::Expr &first, size_t element, int step, int half = 0) const;
@@ -72,7 +74,7 @@ private:
     const Side side_;
     const std::string loop_, x_, y_;
     std::vector<Factor> elements_;
-    bool across_ = false;
+    bool across_ = false, gathered_ = false;
     int pitch_ = 0;    // elements from a term to the next where they are across
     int of_lane_ = 0;  // neighbouring columns of a thread, along
 
@@ -83,9 +85,11 @@ private:
     int neighbours() const;
     [[noreturn]] void reject(const std::string &what) const;
     int offset(size_t element, size_t from = 0) const;
+    Halide::Expr difference(const std::string &variable) const;
     int step(const std::string &variable) const;
     int constant(const Halide::Expr &difference, const std::string &otherwise) const;
     void check_along();
+    void check_gathered() const;
     void check_across() const;
     Halide::Expr start() const;
     int multiple() const;

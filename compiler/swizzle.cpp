@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -47,7 +48,8 @@ Expr swizzled_sum(const Expr &place, const Tile &tile, int unit) {
 // Copies to a tile, by vectors or halves of them.
 class SwizzleStores : public IRMutator {
 public:
-    std::set<int64_t> copied;  // starts of tiles
+    std::set<int64_t> copied;                         // starts of tiles
+    std::map<std::string, std::set<int64_t>> starts;  // of all that is copied, by memory
 
     explicit SwizzleStores(const std::vector<Tile> &tiles) : tiles_(tiles) {}
 
@@ -84,11 +86,12 @@ private:
                    : place;
     }
 
-    bool begins(const Tile &tile, const std::string &memory, const Expr &index, int bytes) const {
-        if (memory != tile.memory) return false;
+    Expr start(const Expr &index, int bytes) const {
         const Ramp *ramp = index.as<Ramp>();
-        const Expr first = simplify(substitute(zeros_, ramp ? ramp->base : index) * bytes);
-        return is_const(first, tile.start);
+        return simplify(substitute(zeros_, ramp ? ramp->base : index) * bytes);
+    }
+    bool begins(const Tile &tile, const std::string &memory, const Expr &index, int bytes) const {
+        return memory == tile.memory && is_const(start(index, bytes), tile.start);
     }
 
     // Elements that are copied one by one would be where no matrix is read from. Of 32 bits others
@@ -114,6 +117,8 @@ private:
             refuse(op->name, op->value.type(), op->index);
             return IRMutator::visit(op);
         }
+        if (const auto first = as_const_int(start(op->index, kWordBytes)))
+            starts[op->name].insert(*first);
         for (const Tile &tile : tiles_) {
             if (!begins(tile, op->name, op->index, kWordBytes)) continue;
             copied.insert(tile.start);
@@ -129,7 +134,27 @@ private:
 
 Expr swizzled(const Expr &place, const Tile &tile) { return swizzled(place, tile, 1); }
 
-Stmt swizzle_copies(const Stmt &stmt, const std::vector<Tile> &tiles) {
+namespace {
+
+// Tiles with the starts of the copies that they are inside.
+std::vector<Tile> from_their_starts(const Stmt &stmt, std::vector<Tile> tiles) {
+    if (std::ranges::none_of(tiles, &Tile::inside)) return tiles;
+    const std::vector<Tile> none;
+    SwizzleStores copies(none);
+    copies.mutate(stmt);
+    for (Tile &tile : tiles) {
+        if (!tile.inside) continue;
+        const std::set<int64_t> &starts = copies.starts[tile.memory];
+        const auto next = starts.upper_bound(tile.start);
+        if (next != starts.begin()) tile.start = *std::prev(next);
+    }
+    return tiles;
+}
+
+}  // namespace
+
+Stmt swizzle_copies(const Stmt &stmt, const std::vector<Tile> &all) {
+    const std::vector<Tile> tiles = from_their_starts(stmt, all);
     SwizzleStores stores(tiles);
     const Stmt result = stores.mutate(stmt);
     for (const Tile &tile : tiles)

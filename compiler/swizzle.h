@@ -16,6 +16,7 @@ struct Tile {
     int64_t start;  // its first byte
     int shift;      // of a byte's address: the bits that say how vectors change places
     int mask = 3;   // of those
+    bool inside = false;  // `start` is any place in it
 };
 
 // A place in the tile, in bytes.

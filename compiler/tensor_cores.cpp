@@ -277,8 +277,10 @@ class TensorCores : public IRMutator {
             for (size_t column = 0; column < columns.size(); column += 2)
                 column_words.push_back(
                     emitter.matrices("column", columns, columns.place(column_place, column, step)));
-            if (step == 0) row_place = emitter.let(kMatrixPlace, rows.first_place());
+            if (step == 0 && !rows.gathered())
+                row_place = emitter.let(kMatrixPlace, rows.first_place());
             for (size_t row = 0; row < rows.size(); row += 2) {
+                if (rows.gathered()) row_place = emitter.let(kGatheredPlace, rows.first_place(row));
                 for (int half = 0; half < 2; half++) {
                     const std::vector<Expr> row_words =
                         emitter.matrices("row", rows, rows.place(row_place, row, step, half));

@@ -35,6 +35,8 @@ namespace hk::compiler {
 // Names of lets that are places of a thread in shared memory, in bytes, which matrices are read
 // from begin so.
 inline const std::string kMatrixPlace = "matrix_place";
+// Of rows that are gathered. So do these, too.
+inline const std::string kGatheredPlace = kMatrixPlace + "_gathered";
 
 // Whether there is such a loop.
 bool has_products(const Halide::Internal::Stmt &stmt);

@@ -4,6 +4,7 @@
 #include "generators/image_layout.h"
 #include "generators/kernel_generator.h"
 #include "generators/quotient.h"
+#include "runtime/src/convolution/halo_sizes.h"
 #include "schedules/convolution_sizes.h"
 
 namespace hk::generators {
@@ -33,8 +34,10 @@ protected:
     bool products_of_windows() const {
         return this->algorithm.value().starts_with("products_of_windows");
     }
+    bool products_of_halos() const { return this->algorithm.value() == "products_of_halos"; }
     bool products_apart() const {
         return this->algorithm.value() == "products_apart" ||
+               (products_of_halos() && layout.value() == "nchw") ||
                this->algorithm.value() == "products_of_rows" ||
                (products_of_windows() && layout.value() == "nchw");
     }
@@ -48,7 +51,7 @@ protected:
     }
     bool products() const {
         return this->algorithm.value() == "products" || products_apart() || products_in_parts() ||
-               products_of_windows();
+               products_of_windows() || products_of_halos();
     }
     bool output_in_images() const { return products_apart() || layout.value() == "nchw"; }
     void add_line() {
@@ -64,6 +67,13 @@ protected:
             side[1] = this->template add_input<int>(name + "_multiplier");
             side[2] = this->template add_input<int>(name + "_shift");
         }
+        if (!products_of_halos()) return;
+        for (Halide::GeneratorInput<int> *(&side)[3] : halo_) {
+            const std::string name = &side == &halo_[0] ? "halo_row" : "halo_image";
+            side[0] = this->template add_input<int>(name);
+            side[1] = this->template add_input<int>(name + "_multiplier");
+            side[2] = this->template add_input<int>(name + "_shift");
+        }
     }
     template<typename Operands>
     void set_line(Operands &op, const Halide::Expr &batch, const Halide::Expr &width = {},
@@ -76,6 +86,11 @@ protected:
         op.columns = divisor(line_[0], width);
         op.rows = divisor(line_[1], height);
         op.batch = batch;
+        if constexpr (requires { op.halo_row; }) {
+            if (!products_of_halos()) return;
+            op.halo_row = divisor(halo_[0], {});
+            op.halo_image = divisor(halo_[1], {});
+        }
     }
 
     // Of nchw: planes of the image that is written are lines, which have so many columns and rows.
@@ -156,6 +171,16 @@ protected:
     bool unpadded() const { return fix_padding.value() == 0; }
     bool pointwise() const {
         return unpadded() && fix_kernel_w.value() == 1 && fix_kernel_h.value() == 1;
+    }
+
+    // Windows are in a row of the line (generators/conv2d/halo.h).
+    void check_halos() const {
+        const int kernel = fix_kernel_w.value(), dilation = fix_dilation_x.value();
+        if (kernel == 0 || dilation == 0 || (kernel - 1) * dilation > detail::kHaloMargin ||
+            fix_stride_x.value() != 1 || fix_stride_y.value() != 1)
+            throw Halide::CompileError(
+                "algorithm products_of_halos needs filters of known width, at most " +
+                std::to_string(detail::kHaloMargin + 1) + " with dilations, and strides of 1");
     }
 
     void check_winograd() const {
@@ -240,7 +265,8 @@ protected:
 private:
     Halide::GeneratorInput<int> *parts_ = nullptr, *slices_ = nullptr;
     Halide::GeneratorInput<int> *plane_columns_ = nullptr, *plane_rows_ = nullptr;
-    Halide::GeneratorInput<int> *line_[2][3] = {};  // of columns, rows: size, multiplier, shift
+    // Of columns and rows, of halos' rows and images: size, multiplier, shift.
+    Halide::GeneratorInput<int> *line_[2][3] = {}, *halo_[2][3] = {};
 
     template<typename Dimension>
     static void fix(Dimension dim, int size) {

@@ -195,13 +195,16 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # registers what ptxas may use, for it spills nothing then: of 256 threads, 64 are four blocks a multiprocessor, 80
 # three. products: f32 by multiply-adds, the output's pixels as one line; few takes less time of up to 16 filters.
 # Because an application with all rows has to stay small (docs/runtime/linking.md), products, few and depthwise tiles are
-# for f32, and what is large or special is for CUDA alone; 3x3 of f32 is not there, as products leave little to it. For the
-# same reason matrices of nchw and of TF32 have one tile.
+# for f32, and what is large or special is for CUDA alone; 3x3 is not there, as products and matrices leave little to it.
+# For the same reason matrices have one tile.
 # matrices: tensor cores. On an H100, ResNet-50 of bf16 at batch 32, 64 filters by 128 pixels are the fastest of seven
-# tiles (explorer run conv2d resnet50 --type bf16 --knobs …) for 1x1 filters, as for up to 64 filters; 128 by 64 for others, whose pixels' places cost more to find. Tiles
-# whose warps have 64 by 64 sums have fewer instructions and are slower: two blocks a multiprocessor, not four.
-# Sums in parts have 128 by 64, too. matrices_windows: first layers, and nhwc's channels that are no whole
-# vectors (generators/conv2d/channels_last.h).
+# tiles (explorer run conv2d resnet50 --type bf16 --knobs …) for 1x1 filters, as for up to 64 filters; 128 by 64 were for
+# others, until 3x3 filters had halos. Tiles whose warps have 64 by 64 sums have fewer instructions and are slower: two
+# blocks a multiprocessor, not four. Sums in parts have 128 by 64.
+# matrices_halos: what all taps of a tile meet is staged once a slice (generators/conv2d/halo.h), for rows of up to 80
+# pixels. By the model shared memory has 15 % less to do and bounds ResNet-50's 28x28 and 14x14 layers at 0.89 of the
+# tensor cores' time, not 0.76 (counts --list resnet50 --family conv2d --type bf16 --batch 32).
+# matrices_windows: first layers, and nhwc's channels that are no whole vectors (generators/conv2d/channels_last.h).
 # products of nchw read the input as it is; so do rows and rows_4 of 1x1 filters, in vectors of 8 and 4 pixels. For other
 # matrices input and filter are copied first, channels next to each other, and the main loop is nhwc's: on an H100, by its model, the copy of the input is bound by memory, 1.9 to 7.7 us of ResNet-50's
 # layers at batch 32 (explain conv2d --type bf16 --layout nchw --input 32x64x56x56 --weight 64x64x3x3 --padding 1 --count,
@@ -218,13 +221,14 @@ row(gpu  depthwise              depthwise        thread_per_group  f32,f16,bf16 
 row(cuda matrices_parts         products_in_parts matrices         f16,bf16      nhwc       -                                                                  shared:49152,registers:136,conflicts:1.0,sectors:1.0             line_of_vectors few_steps few_tiles)
 row(cuda matrices_parts         products_in_parts matrices         f32           nhwc       -                                                                  shared:49152,registers:136,conflicts:1.0,sectors:1.0,fma:0.15    line_of_vectors few_tf32_steps few_tiles)
 row(cuda matrices_1x1           products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.4   line_of_vectors few_steps 1x1 out_h<=1)
-row(cuda matrices_64            products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.2,fma:0.35  line_of_vectors few_steps filters_per_group<=64)
-row(cuda matrices               products         matrices          f16,bf16      nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.2,fma:0.35  line_of_vectors few_steps)
+row(cuda matrices_halos         products_of_halos matrices        f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:61440,registers:168,conflicts:1.0,sectors:1.2,fma:0.3   line_of_vectors few_steps 3x3 stride_1 halo_spared>=0)
+row(cuda matrices               products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.2,fma:0.35  line_of_vectors few_steps)
 row(cuda matrices_1x1           products         matrices          f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.35    line_of_vectors few_tf32_steps 1x1 out_h<=1)
 row(cuda matrices               products         matrices          f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.0,fma:0.35  line_of_vectors few_tf32_steps)
 row(cuda matrices_parts         products_in_parts matrices         f16,bf16      nchw       -                                                                shared:49152,registers:136,conflicts:1.0,sectors:2.35,fma:0.4   copied_vectors few_steps few_tiles)
 row(cuda rows                   products_of_rows matrices          f16,bf16      nchw       tile_k:64,warps_k:1,tile_x:128,warps_x:4                           shared:49152,registers:144,conflicts:1.0,sectors:1.9,fma:0.45   copied_vectors few_steps 1x1 rows_of_vectors)
 row(cuda rows_4                 products_of_rows matrices          f16,bf16      nchw       tile_k:64,warps_k:1,tile_x:128,warps_x:4,vector:4                  shared:49152,registers:160,conflicts:1.0,sectors:2.1,fma:0.25  copied_vectors few_steps 1x1 rows_of_half_vectors)
+row(cuda matrices_halos         products_of_halos matrices        f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:61440,registers:168,conflicts:1.0,sectors:1.75,fma:0.3  copied_vectors few_steps 3x3 stride_1 halo_spared>=0)
 row(cuda matrices               products_apart   matrices          f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.75,fma:0.35   copied_vectors few_steps)
 row(cuda matrices               products_apart   matrices          f32           nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.6,fma:0.2   copied_vectors few_tf32_steps)
 row(cuda matrices_windows       products_of_windows matrices      f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:2.45,fma:0.45  windows_to_vectors few_window_steps)
@@ -240,8 +244,7 @@ row(cuda products_windows       products_of_windows outer_products f32          
 row(gpu  1x1                    sliced           staged            f32,f16,bf16  nhwc       -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:1.75,fma:0.6    short 1x1)
 row(opencl 1x1                  sliced           staged            f32,f16,bf16  nchw       -                                                                  shared:4224,registers:64                                       short 1x1)
 row(gpu  few                    sliced           staged            f32           nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80,conflicts:1.45,sectors:2.4,fma:0.45   short filters_per_group<=16)
-row(opencl 3x3                  sliced           staged            f32           nhwc,nchw  -                                                                  shared:22784,registers:64                                      short 3x3 stride_1)
-row(gpu  3x3                    sliced           staged            f16,bf16      nhwc,nchw  -                                                                  shared:22784,registers:64,conflicts:1.35,sectors:2.9,fma:0.8   short 3x3 stride_1)
+row(opencl 3x3                  sliced           staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:22784,registers:64                                      short 3x3 stride_1)
 row(opencl 3x3_small            sliced           staged            f32           nhwc,nchw  tile_c:4                                                           shared:11392,registers:80                                     short 3x3 stride_1)
 row(gpu  any                    sliced           staged            f32           nhwc       -                                                                  shared:4224,registers:88,conflicts:1.0,sectors:2.0,fma:0.55    short)
 row(gpu  any                    sliced           staged            f16,bf16      nhwc       -                                                                  shared:4224,registers:88,conflicts:1.0,sectors:2.95,fma:0.55   short)

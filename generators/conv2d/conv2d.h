@@ -30,6 +30,7 @@ struct Conv2dGeometry {
     // are 0.
     Divisor columns, rows;
     Halide::Expr batch;
+    Divisor halo_row, halo_image;  // of halos: HaloLine
 };
 
 // A copy of windows' rows (generators/conv2d/channels_last.h).
@@ -110,6 +111,10 @@ struct Conv2dSliced {
     int lanes = 0;
     Halide::Var quarter{"quarter"}, lane{"lane"}, set{"set"};
     int row_vector = 0;  // pixels, of which vectors are staged; 0: channels of a pixel are
+    // Of halos, tap(c, x, tile, g): x is a place on the line with zeros around images
+    // (generators/conv2d/halo.h) from where the tile's windows begin, so many. 0: of taps.
+    int halo = 0;
+    Halide::Var tile{"tile"};
     // Of bytes that are read so, channels of a pixel are staged all the same: tap(c, s, r, g, lane,
     // half, set) is of pixel 8 * set + 4 * half + lane, of a word; words(c, g, half, set) are four
     // such pixels of a channel, and turned_words(c / 4, lane, g, half, set) four channels of one.
@@ -148,6 +153,11 @@ struct ProductSlice {
         : channels(64 / type.bytes()), vector(16 / type.bytes()) {}
 };
 constexpr int kStoredPair = 2;  // pixels: ProductForm::stored_pixels
+// Pixels of the line that a tile has, and of the line with zeros around images that their windows
+// meet, at most.
+struct HaloTile {
+    int outputs = 0, pixels = 0;
+};
 struct ProductForm {
     // Neighbouring channels of the weight are apart in memory, and its filters next to each other,
     // in whole vectors. It is staged so, or copied first.
@@ -173,6 +183,8 @@ struct ProductForm {
     // Of an output that is apart, whose rows are whole vectors of so many pixels: they are stored
     // so. Of 16 bits, where rows are read as they are, pairs, which a thread then has.
     int stored_pixels = 1;
+    // Of strides of 1: what all windows of a tile meet is staged together, not of a tap.
+    HaloTile halo = {};
     // Any number of channels, of images of either layout: what a row of a window meets is one tap
     // of a copy (generators/conv2d/channels_last.h). Dilations along rows are 1.
     bool windows = false;

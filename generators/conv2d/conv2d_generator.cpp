@@ -103,6 +103,7 @@ private:
         else if (products())
             build(conv2d_products(op, {.parts = parts(),
                                        .slices = slices(),
+                                       .halo = halo_tile(context),
                                        .windows = products_of_windows(),
                                        .finishes_in_loops = sc::finishes_in_loops(context)}),
                   sc::product_schedules, context);
@@ -134,6 +135,7 @@ private:
                               "products",
                               "products_apart",
                               "products_in_parts",
+                              "products_of_halos",
                               "products_of_rows",
                               "products_of_windows",
                               "sliced_blocks",
@@ -144,6 +146,12 @@ private:
                               "depthwise_transposed",
                               "depthwise_planes",
                               "winograd"});
+    }
+
+    HaloTile halo_tile(const Conv2dContext &context) const {
+        if (!products_of_halos()) return {};
+        check_halos();
+        return hk::schedules::product_halo(context);
     }
 
     SliceSource slice_source() const {
@@ -244,6 +252,7 @@ private:
                                   .lanes = windows ? 0 : hk::schedules::product_lanes(context),
                                   .rows = rows,
                                   .stored_pixels = rows > 0 ? kStoredPair : 1,
+                                  .halo = halo_tile(context),
                                   .windows = windows,
                                   .finishes_in_loops = hk::schedules::finishes_in_loops(context)};
         if (rows > 0) constrain_rows(residual, form.stored_pixels);

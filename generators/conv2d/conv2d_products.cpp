@@ -4,6 +4,7 @@
 #include "generators/conv2d/channels_last.h"
 #include "generators/conv2d/conv2d.h"
 #include "generators/conv2d/finish.h"
+#include "generators/conv2d/halo.h"
 #include "generators/conv2d/line_pixel.h"
 #include "generators/conv2d/product_sum.h"
 #include "generators/vectors.h"
@@ -92,6 +93,41 @@ Func read_padded_windows(Conv2dOperands &op, Conv2dSliced &stages) {
     return padded;
 }
 
+// Where the first tap of all is, from a window's first one: taps may be counted back.
+Expr first_tap(const Expr &kernel, const Expr &dilation) {
+    return is_const_one(dilation) ? Expr(0) : min((kernel - 1) * dilation, 0);
+}
+
+// What windows of a tile meet, from the first one's place on the line with zeros around images.
+void read_halo(const Conv2dOperands &op, const HaloTile &halo, int vector, Conv2dSliced &stages) {
+    const Var &tile = stages.tile;
+    const HaloLine line(op);
+    const Pixel at = line.pixel(line.place(tile * halo.outputs) + x);
+    const Expr column = at.x + first_tap(op.kernel_w, op.dilation_x) - op.padding_left,
+               row = at.y + first_tap(op.kernel_h, op.dilation_y) - op.padding_top;
+    const Expr inside = c / vector * vector < op.channels && within(column, op.width) &&
+                        within(row, op.height) && at.n < op.batch;
+    stages.tap = Func("tap");
+    stages.tap(c, x, tile, g) = select(
+        inside,
+        op.input(in_last_vector(c, op.channels, vector), g, clamp(column, 0, op.width - 1),
+                 clamp(row, 0, op.height - 1), unsafe_promise_clamped(at.n, 0, op.batch - 1)),
+        cast(op.type, 0));
+}
+
+// Of the sum's pixel x: no place is further from a tile's first than its halo.
+Expr tap_of_halo(const Conv2dOperands &op, const HaloTile &halo, const Conv2dSliced &stages,
+                 const Expr &channel) {
+    const RDom &d = stages.r;
+    const HaloLine line(op);
+    const Expr tile = x / halo.outputs, window = line.place(x) - line.place(tile * halo.outputs);
+    const Expr row = d.z * op.dilation_y - first_tap(op.kernel_h, op.dilation_y),
+               column = d.y * op.dilation_x - first_tap(op.kernel_w, op.dilation_x);
+    // Not line.row: of one product with the window's row no part is the same for all taps.
+    const Expr place = window + (row * (op.columns.value + hk::detail::kHaloMargin) + column);
+    return stages.tap(channel, unsafe_promise_clamped(place, 0, halo.pixels - 1), tile, g);
+}
+
 // What a sum's term reads: of the line's pixel x, or of the output's.
 void read_taps(const Conv2dOperands &op, const Pixel &pixel, Conv2dSliced &stages) {
     stages.tap = Func("tap");
@@ -104,9 +140,11 @@ void read_taps(const Conv2dOperands &op, const Pixel &pixel, Conv2dSliced &stage
         stages.tap(c, s, r, g, stages.quarter, stages.lane, stages.set) = value;
 }
 
-Expr tap_of_sum(const Conv2dSliced &stages, const Expr &channel) {
+Expr tap_of_sum(const Conv2dOperands &op, const ProductForm &form, const Conv2dSliced &stages,
+                const Expr &channel) {
     const RDom &d = stages.r;
     const int lanes = stages.lanes;
+    if (form.halo.pixels > 0) return tap_of_halo(op, form.halo, stages, channel);
     return lanes == 0 ? stages.tap(channel, d.y, d.z, g, x, y, n)
                       : stages.tap(channel, d.y, d.z, g, x / lanes % 4, x % lanes, x / (4 * lanes));
 }
@@ -145,6 +183,10 @@ void read_input(Conv2dOperands &op, const ProductForm &form, int vector, Conv2dS
         copy_across(op, vector, stages);
     } else {
         if (stages.in_rows) read_channels_last(op, op.input, op.weight, stages);
+        if (form.halo.pixels > 0) {
+            read_halo(op, form.halo, vector, stages);
+            return;
+        }
         stages.padded = padded_input(op, vector);
     }
     read_taps(op, pixel, stages);
@@ -181,6 +223,7 @@ Conv2dSliced conv2d_product_sums(Conv2dOperands &op, const ProductForm &form) {
     stages.lanes = form.lanes;
     stages.row_vector = form.rows;
     stages.stored_pixels = form.stored_pixels;
+    stages.halo = form.halo.pixels;
     read_input(op, form, vector, stages);
     Func weight = op.weight;
     const bool across = form.stages_across(op.type);
@@ -197,7 +240,7 @@ Conv2dSliced conv2d_product_sums(Conv2dOperands &op, const ProductForm &form) {
         op, form, tile, 0.f,
         [&](const Expr &channel) {
             return cast<float>(stages.filter(channel, d.y, d.z, k, g)) *
-                   cast<float>(tap_of_sum(stages, channel));
+                   cast<float>(tap_of_sum(op, form, stages, channel));
         },
         stages);
     return stages;

@@ -145,8 +145,9 @@ private:
             refuse_algorithm({"flip_expand", "flip_expand_blocks", "flip_expand_tiles",
                               "expand_flip", "flip_expand_sliced", "expand_flip_sliced", "packed",
                               "packed_columns", "products", "products_apart", "products_in_parts",
-                              "products_of_rows", "depthwise", "rows", "depthwise_rows",
-                              "depthwise_tiles", "depthwise_transposed", "depthwise_planes"});
+                              "products_of_halos", "products_of_rows", "depthwise", "rows",
+                              "depthwise_rows", "depthwise_tiles", "depthwise_transposed",
+                              "depthwise_planes"});
     }
 
     void build_products(Conv2dOperands &forward, const sc::Conv2dContext &context) {
@@ -176,6 +177,12 @@ private:
         forward.dilation_y = -forward.dilation_y;
     }
 
+    HaloTile halo_tile(const sc::Conv2dContext &context) const {
+        if (!products_of_halos()) return {};
+        check_halos();
+        return sc::product_halo(context);
+    }
+
     Conv2dSliced products_of(Conv2dOperands &forward, const sc::Conv2dContext &context) {
         const Conv2dLayout order(layout);
         const int rows = products_of_rows() ? sc::product_row_vector(context) : 0;
@@ -194,6 +201,7 @@ private:
                                   .order = order,
                                   .lanes = sc::product_lanes(context),
                                   .rows = rows,
+                                  .halo = halo_tile(context),
                                   .finishes_in_loops = sc::finishes_in_loops(context)};
         if (form.stages_across(forward.type)) count_taps_back(forward);
         Conv2dSliced stages = conv2d_products(forward, form);

@@ -69,6 +69,8 @@ int product_lanes(const Conv2dContext &context);
 bool finishes_in_loops(const Conv2dContext &context);
 // Of those that read rows of them in vectors, the pixels of one.
 int product_row_vector(const Conv2dContext &context);
+// Of those that stage halos, a tile's.
+generators::HaloTile product_halo(const Conv2dContext &context);
 // Channels in a vector of the sum.
 int dot_lanes(const Conv2dContext &context);
 // Whether a sum of depthwise leaves out the filter's rows that meet none of the image.

@@ -27,6 +27,27 @@ TEST(AsyncCopies, StepsWaitForTheirSliceAndBeginALaterOne) {
     }
 }
 
+// What all taps of a slice read is on its way while the slice before is summed over.
+TEST(AsyncCopies, TheOutermostLoopsCopiesAreASliceAhead) {
+    const std::string ptx = Product{.stages = 2, .taps = 3}.ptx();
+    // 32 columns for each step, 32 rows for each slice: 4 vectors of a thread both.
+    EXPECT_EQ(count(ptx, "cp.async.cg.shared.global"), (4 + 4) * 2);
+    EXPECT_EQ(count(ptx, "cp.async.commit_group"), 2);
+    EXPECT_EQ(count(ptx, "cp.async.wait_group"), 1);
+    EXPECT_EQ(count(ptx, "mma.sync"), 8);
+    EXPECT_EQ(count(ptx, "ld.global.nc.v4"), 0) << "words pass a register";
+    EXPECT_EQ(count(ptx, "hk_"), 0) << "calls are left";
+}
+
+TEST(AsyncCopies, TheOutermostLoopHasTwoStages) {
+    try {
+        Product{.stages = 3, .taps = 3}.ptx();
+        FAIL() << "it was taken";
+    } catch (const CompileError &error) {
+        expect_part(error.what(), "what the outermost loop copies has other than two");
+    }
+}
+
 // The unit fills with zeros alone.
 TEST(AsyncCopies, WhatIsNoZeroOutsideIsStored) {
     const std::string ptx =

@@ -34,6 +34,7 @@ struct Product {
     Type of_rows = type;                 // as many bits
     bool filled = false;                 // rows past the image are an argument's
     bool cut = false;                    // rows' terms from an argument on are zeros
+    int taps = 1;  // of several, rows are gathered, of a halo of 32 that is copied for all of them
     std::function<Expr(Expr)> finished;  // what becomes of a sum
 
     std::string ptx() const {
@@ -58,28 +59,39 @@ private:
             : in(of.of_rows, 2, "in"),
               filter(of.type, 2, "filter_in"),
               slice(std::max(64 / of.type.bytes(), of.terms)),
-              r(0, slice, 0, in.dim(of.across ? 1 : 0).extent() / slice, "r") {}
+              r(0, slice, 0, of.taps, 0, in.dim(of.across ? 1 : 0).extent() / slice, "r") {}
 
         ImageParam in, filter;
         Param<uint8_t> outside{"outside"};
         Param<int> first_cut{"first_cut"};
         Func columns{"columns"}, rows{"rows"}, sum{"sum"}, out{"out"};
         Var k{"k"}, x{"x"}, c{"c"}, kt{"kt"}, ki{"ki"}, kj{"kj"}, xi{"xi"}, x2{"x2"}, px{"px"};
+        Var tile{"tile"};
         int slice;  // terms
         RDom r;
     };
+
+    // Each third row is three places further.
+    static Expr gathered(const Parts &p, const Expr &channel) {
+        const Expr row = p.x % 16, place = row + row / 3 * 2 + p.r.y;
+        return p.rows(channel, unsafe_promise_clamped(place, 0, 31), p.x / 16);
+    }
 
     void multiply(Parts &p) const {
         p.columns(p.c, p.k) = across ? p.filter(p.k, p.c) : p.filter(p.c, p.k);
         const Expr last = p.in.dim(1).extent() - 1;
         const Expr pixel = filled ? clamp(p.x, 0, last) : Expr(p.x);
         const Expr row = across ? p.in(pixel, p.c) : p.in(p.c, pixel);
-        p.rows(p.c, p.x) = filled ? select(p.x <= last, row, cast(of_rows, p.outside))
-                           : cut  ? select(p.c < p.first_cut, row, cast(of_rows, 0))
-                                  : row;
-        const Expr channel = p.r.y * p.slice + p.r.x;
+        if (taps > 1)
+            p.rows(p.c, p.x, p.tile) = p.in(p.c, p.tile * 16 + p.x);
+        else
+            p.rows(p.c, p.x) = filled ? select(p.x <= last, row, cast(of_rows, p.outside))
+                               : cut  ? select(p.c < p.first_cut, row, cast(of_rows, 0))
+                                      : row;
+        const Expr channel = p.r.z * p.slice + p.r.x;
         const Type wide = type.is_float() ? Float(32) : Int(32);
-        const Expr a = cast(wide, p.columns(channel, p.k)), b = cast(wide, p.rows(channel, p.x));
+        const Expr a = cast(wide, p.columns(channel, p.k + p.r.y * 32)),
+                   b = cast(wide, taps > 1 ? gathered(p, channel) : p.rows(channel, p.x));
         p.sum(p.k, p.x) += squared ? a * a : a * b;
         const Expr sum = p.sum(p.k, p.x);
         p.out(p.k, p.x) = cast(result, finished ? finished(sum) : sum);
@@ -122,20 +134,24 @@ private:
         const RVar part("part"), product(loop);
         p.sum.update().split(p.r.x, part, product, terms);
         divide(p, p.sum, {}, {});
-        divide(p, p.sum.update(), {product, part}, {p.r.y});
+        divide(p, p.sum.update(), {product, part}, {p.r.y, p.r.z});
         for (Stage stage : {Stage(p.sum), p.sum.update()}) {
             stage.unroll(p.ki).unroll(p.kj).unroll(p.xi);
             if (of_row > 1) stage.unroll(p.x2);
         }
-        if (stages > 1) p.sum.update().rename(p.r.y, slices());
+        if (stages > 1) p.sum.update().rename(p.r.z, slices());
     }
 
     void schedule_copy(const Parts &p, Func tile) const {
         const Var t0("t0"), t1("t1"), lane("lane");
         Var inner = p.c, other = tile.args()[1];
-        const int extent = other.name() == "k" ? 32 : 16;
+        const bool columns = other.name() == "k";
+        const int extent = columns || taps > 1 ? 32 : 16;
+        if (tile.dimensions() > 2) tile.bound_extent(p.tile, 1);
         if (across) std::swap(inner, other);
-        tile.compute_at(p.sum, stages > 1 ? slices() : p.r.y)
+        tile.compute_at(p.sum, columns && taps > 1 ? RVar(p.r.y)
+                               : stages > 1        ? slices()
+                                                   : RVar(p.r.z))
             .store_in(MemoryType::GPUShared)
             .bound_extent(p.c, p.slice)
             .bound_extent(tile.args()[1], extent)

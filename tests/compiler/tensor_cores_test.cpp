@@ -88,6 +88,15 @@ TEST(TensorCores, WordsAcrossMemoryAreLoaded) {
     }
 }
 
+// Each pair of rows is at places of its own.
+TEST(TensorCores, RowsAreGathered) {
+    const std::string ptx = Product{.taps = 3}.ptx();
+    EXPECT_EQ(count(ptx, "mma.sync.aligned.m16n8k16.row.col.f32"), 8);
+    EXPECT_EQ(count(ptx, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"), 6);
+    EXPECT_EQ(count(ptx, "hk_"), 0) << "calls are left";
+    expect_part(refusal({.across = true, .taps = 3}), "rows");
+}
+
 TEST(TensorCores, SeveralStepsOfTermsAcrossMemoryAreOneLoop) {
     for (const Type type : {BFloat(16), Float(32)}) {
         const Product one{.type = type, .across = true};

@@ -175,8 +175,16 @@ private:
                 axes_[0].out += round_up(rows, constraint.value) - rows;
             } else if (name.starts_with("phase_filled")) {
                 fill_vectors(name.ends_with("16") ? 16 : 8);
+            } else if (name.ends_with("halo_spared")) {
+                widen_rows();
             }
         }
+    }
+
+    // So that a tile is of few rows, and of few images.
+    void widen_rows() {
+        axes_[0].out = allowed("out_h", uniform(random_, 6, 12));
+        axes_[1].out = allowed("out_w", uniform(random_, 7, 40));
     }
 
     // One or two vectors of columns but for a few.
@@ -235,10 +243,14 @@ private:
         const bool large = of_large_problems(request_.where);
         const bool filled = range_of(request_.where, "phase_filled_16").first > 0 ||
                             range_of(request_.where, "phase_filled_8").first > 0;
+        const bool halos = std::ranges::any_of(request_.where, [](const Constraint &constraint) {
+            return std::string_view(constraint.field).ends_with("halo_spared");
+        });
         using Size = std::pair<const char *, int64_t *>;
         std::vector<Size> sizes = {{"batch", &batch_}, {"groups", &groups_}};
-        if (range_of(request_.where, "height").step == 1) sizes.push_back({"out_h", &axes_[0].out});
-        if (!filled) sizes.push_back({"out_w", &axes_[1].out});
+        if (!halos && range_of(request_.where, "height").step == 1)
+            sizes.push_back({"out_h", &axes_[0].out});
+        if (!halos && !filled) sizes.push_back({"out_w", &axes_[1].out});
         while (!large && assemble().operations() > request_.operations && !sizes.empty()) {
             const auto largest = std::ranges::max_element(
                 sizes, [](const Size &a, const Size &b) { return *a.second < *b.second; });

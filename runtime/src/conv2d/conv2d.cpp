@@ -4,6 +4,7 @@
 
 #include "conv2d/filter.h"
 #include "convolution/check.h"
+#include "convolution/halo.h"
 #include "convolution/line.h"
 #include "convolution/operands.h"
 #include "convolution/sum_parts.h"
@@ -52,6 +53,7 @@ void call(const KernelInfo &kernel, Conv2dOperands &operands, const Filter &filt
     if (line) arguments.add(line->named());
     if (planes) arguments.add(planes->named());
     if (counts_line(kernel)) arguments.add(Line(operands.output, options.layout).divisors());
+    if (takes_halo(kernel)) arguments.add(Halo::of_output(operands.problem).named());
     if (takes_parts(kernel)) arguments.add(SumParts(sum_sizes(operands.problem)).named());
     call_kernel(context, arguments);
     output.finish();

@@ -4,6 +4,7 @@
 
 #include "conv2d_backward/operands.h"
 #include "conv2d_backward/parts.h"
+#include "convolution/halo.h"
 #include "convolution/line.h"
 #include "convolution/sum_parts.h"
 #include "kernel_call.h"
@@ -72,6 +73,7 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
     else if (line)
         call.arguments.add(line->named());
     if (planes) call.arguments.add(planes->named());
+    if (takes_halo(kernel)) call.arguments.add(Halo::of_input(operands.problem).named());
     if (takes_parts(kernel))
         call.arguments.add(SumParts(gradient_sum_sizes(operands.problem)).named());
     call.write("input_gradient", "input gradient", input);

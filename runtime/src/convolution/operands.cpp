@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "convolution/halo.h"
+#include "convolution/halo_sizes.h"
 #include "convolution/join.h"
 #include "convolution/line.h"
 #include "convolution/sum_parts.h"

@@ -1,5 +1,7 @@
 #include "schedules/conv2d/gpu/matrices.h"
 
+#include "runtime/src/convolution/halo_sizes.h"
+
 #include "schedules/conv2d/gpu/channels_last.h"
 #include "schedules/conv2d/gpu/matrix_factors.h"
 #include "schedules/conv2d/gpu/staged.h"
@@ -23,12 +25,17 @@ int product_row_vector(const Conv2dContext &context) {
     return gpu::matrix_tiles(context, 1, powers(4, 8)).vector;
 }
 
+HaloTile product_halo(const Conv2dContext &context) {
+    const gpu::MatrixTiles t = gpu::matrix_tiles(context, 1, {}, true);
+    return {t.tile_x, t.halo};
+}
+
 namespace gpu {
 
 namespace {
 
+constexpr int kHaloStages = 2;
 constexpr int kOuterChannels = kWords;  // that a load has
-constexpr int kPartVector = 4;          // that a thread has of a part
 
 // The loops of a block, for its output and its sums alike. `pixel`: what counts the pixels.
 struct MatrixLoops {
@@ -139,13 +146,6 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
     }
 }
 
-// A thread's, one after the other: it is short of code, too (compiler/turned_registers.h).
-void activate_joined(Conv2dSliced &stages) {
-    const Var turns("turns");
-    if (stages.smooth.defined())
-        stages.joined.update(1).rename(k, turns).reorder(turns, stages.smooth.x);
-}
-
 // Of parts, of which a block has one.
 void bound_parts(Conv2dSliced &stages) {
     stages.partial.compute_root()
@@ -179,16 +179,24 @@ MatrixTiles with_knobs(MatrixTiles t, int pairs_k, int pairs_x, const Context &c
                   "warps_k divides tile_k / " + std::to_string(pairs_k * t.of_warp()));
     knobs.require(t.tile_x % (pairs_x * t.pixels_of_warp() * t.warps_x) == 0,
                   "warps_x divides tile_x / " + std::to_string(pairs_x * t.pixels_of_warp()));
+    if (t.halo > 0)
+        knobs.require(t.tile_x <= hk::detail::kHaloOutputs && t.stages == kHaloStages,
+                      "of halos there are two stages, and tile_x is at most " +
+                          std::to_string(hk::detail::kHaloOutputs));
     knobs.estimate("threads of a block", 32 * t.warps(), 1024);
     knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
-    knobs.estimate("bytes of shared memory", 64 * t.stages * (t.tile_k + t.tile_x), 96 * 1024);
+    const int pixels = t.halo > 0 ? t.halo : t.tile_x;
+    knobs.estimate("bytes of shared memory", 64 * t.stages * (t.tile_k + pixels), 96 * 1024);
     return t;
 }
 
 }  // namespace
 
-MatrixTiles matrix_tiles(const Context &context, int of_lane, const std::vector<int> &vectors) {
-    return with_knobs(MatrixTiles(of_lane), 1, 2, context, vectors);
+MatrixTiles matrix_tiles(const Context &context, int of_lane, const std::vector<int> &vectors,
+                         bool halos) {
+    MatrixTiles t(of_lane);
+    if (halos) t.halo = hk::detail::kMostHalo, t.stages = kHaloStages;
+    return with_knobs(t, 1, 2, context, vectors);
 }
 
 MatrixTiles pixel_tiles(const Context &context, int of_lane, const std::vector<int> &vectors) {
@@ -292,73 +300,6 @@ void unroll_matrices(Stage out, const Conv2dSliced &stages, const MatrixTiles &t
 
 namespace {
 
-// Of images in rows: a thread has eight output channels of a pixel, its neighbours those of the
-// next pixels.
-Stage finish_parts_in_rows(Conv2dSliced &stages, PartBlocks &blocks) {
-    constexpr int threads_k = 4, threads_x = 8, threads_y = 4;
-    const int of_lane = channels_of_lane(stages.filter.type());
-    constexpr auto guard = TailStrategy::GuardWithIf;
-    const Var k8("k8"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), yt("yt"),
-        go("go"), block("block");
-    stages.output.split(k, k8, ki, of_lane, guard)
-        .split(k8, ko, kt, threads_k, guard)
-        .split(x, xo, xt, threads_x, guard)
-        .split(y, yo, yt, threads_y, guard)
-        .split(g, go, g, 1)
-        .reorder({ki, xt, yt, kt, g, ko, xo, yo, go, n})
-        .fuse(go, n, block)
-        .fuse(yo, block, block)
-        .fuse(xo, block, block)
-        .fuse(ko, block, block)
-        .gpu_blocks(block)
-        .gpu_threads(xt, yt, kt)
-        .unroll(ki)
-        .never_partition_all();
-    stages.joined.compute_at(stages.output, xt)
-        .store_in(MemoryType::Register)
-        .bound_extent(k, of_lane)
-        .unroll(k);
-    stages.joined.update().reorder(k, stages.of).unroll(k).never_partition_all();
-    activate_joined(stages);
-    blocks = {
-        LoopLevel(stages.output, block), threads_k * of_lane, {threads_x, threads_y, threads_k}};
-    return Stage(stages.output);
-}
-
-}  // namespace
-
-Stage finish_parts(Conv2dSliced &stages, PartBlocks &blocks) {
-    if (stages.in_rows) return finish_parts_in_rows(stages, blocks);
-    constexpr int lanes = 16, pixels = 8;
-    constexpr auto guard = TailStrategy::GuardWithIf;
-    const Var k4("k4"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), go("go"),
-        block("block");
-    stages.output.split(k, k4, ki, kPartVector, TailStrategy::RoundUp)
-        .split(k4, ko, kt, lanes, guard)
-        .split(x, xo, xt, pixels, guard)
-        .split(y, yo, y, 1)
-        .split(g, go, g, 1)
-        .reorder({ki, kt, xt, g, y, ko, go, xo, yo, n})
-        .fuse(yo, n, block)
-        .fuse(xo, block, block)
-        .fuse(go, block, block)
-        .fuse(ko, block, block)
-        .gpu_blocks(block)
-        .gpu_threads(kt, xt)
-        .vectorize(ki)
-        .never_partition_all();
-    stages.joined.compute_at(stages.output, kt)
-        .store_in(MemoryType::Register)
-        .bound_extent(k, kPartVector)
-        .vectorize(k);
-    stages.joined.update().reorder(k, stages.of).vectorize(k).never_partition_all();
-    activate_joined(stages);
-    blocks = {LoopLevel(stages.output, block), lanes * kPartVector, {lanes, pixels, 1}};
-    return Stage(stages.output);
-}
-
-namespace {
-
 void run_products(Conv2dSliced &stages, const Conv2dContext &context, const MatrixTiles &t) {
     const bool in_parts = stages.partial.defined();
     LoopLevel at;
@@ -386,7 +327,7 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     run_products(stages, context,
                  stages.stored_pixels > 1
                      ? pixel_tiles(context, stages.stored_pixels, vectors)
-                     : matrix_tiles(context, across ? kAcross : along, vectors));
+                     : matrix_tiles(context, across ? kAcross : along, vectors, stages.halo > 0));
 }
 
 void outer_products(Conv2dSliced &stages, const Conv2dContext &context) {

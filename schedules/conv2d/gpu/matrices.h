@@ -40,12 +40,14 @@ constexpr int kMatrixLanesK = 4, kMatrixLanesX = 8;
 // Or two of each 8, of a filter whose terms are across memory (compiler/matrix_operand.h).
 constexpr int kAcross = 2;
 constexpr int kWords = 4;  // of a load
+constexpr int kPartVector = 4;  // of a part's sums, that a thread adds up
 inline int channels_of_lane(const Halide::Type &result) { return result.bytes() == 4 ? 4 : 8; }
 
 struct MatrixTiles {
     int tile_k = 128, tile_x = 64;
     int warps_k = 4, warps_x = 1, stages = 4;
     int lanes_k = kMatrixLanesK, lanes_x = kMatrixLanesX;  // of a warp
+    int halo = 0;                                          // pixels of one, where halos are staged
     int vector = 8;             // pixels that are copied, or stored, at once, of images in rows
     int of_lane;                // neighbouring output channels of a thread
     int pixels_of_lane = 1;     // or neighbouring pixels
@@ -66,7 +68,8 @@ struct MatrixTiles {
 
 // As the schedule's knobs have them, of so many neighbouring output channels of a thread, or of
 // neighbouring pixels. `vectors`: what knob `vector` may be, where there is one.
-MatrixTiles matrix_tiles(const Context &context, int of_lane, const std::vector<int> &vectors = {});
+MatrixTiles matrix_tiles(const Context &context, int of_lane, const std::vector<int> &vectors = {},
+                         bool halos = false);
 MatrixTiles pixel_tiles(const Context &context, int of_lane, const std::vector<int> &vectors);
 // Those of multiply-adds: all threads of a block are as one warp is there.
 MatrixTiles outer_tiles(const Context &context, bool pixels_first);

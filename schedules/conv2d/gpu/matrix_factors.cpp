@@ -159,6 +159,14 @@ void stage_factors(Conv2dSliced &stages, const MatrixTiles &t, bool across) {
         copy_across(stages.tap, x, t.tile_x, stages.row_vector, t, step);
         return;
     }
+    if (stages.halo > 0) {
+        stages.tap.reorder_storage(c, x, stages.tile, g);
+        cooperative_copy(stages.tap,
+                         LoopLevel(stages.sum, RVar("stages_" + std::to_string(t.stages))),
+                         {{c, slice.channels}, {x, t.halo}, {stages.tile, 1}, {g, 1}}, t.threads(),
+                         slice.vector, true);
+        return;
+    }
     stages.tap.reorder_storage({c, x, y, s, r, g, n});
     cooperative_copy(stages.tap, step,
                      {{c, slice.channels}, {g, 1}, {x, t.tile_x}, {y, 1}, {n, 1}, {s, 1}, {r, 1}},

@@ -1,0 +1,52 @@
+#pragma once
+// Of a nest of loops in stages (compiler/async_copies.h): what the outermost loop copies for all
+// steps of those inside. It has two stages. One is read while the next is on its way, from the
+// first step of the loops inside on: copies have all of their steps' time.
+
+#include "Halide.h"
+#include "compiler/loop_nest.h"
+#include "compiler/step_numbers.h"
+
+namespace hk::compiler {
+
+// What a loop copies before one that is inside; undefined: nothing. `loop` is left without.
+Halide::Internal::Stmt take_outermost_copies(Halide::Internal::Stmt &loop);
+
+class OutermostCopies {
+public:
+    static constexpr int kStages = 2;
+
+    // Its numbers are those from `first` on; a stage has so many bytes.
+    OutermostCopies(const Nest &nest, const StepNumbers &numbers, int first, int bytes);
+    static int count_of_numbers(const Nest &nest);
+
+    // Places of the stages that are written and read.
+    Halide::Expr write_place() const;
+    Halide::Expr read_place() const;
+
+    // Before all steps, of which there are so many: the first copies.
+    Halide::Internal::Stmt start(const Halide::Internal::Stmt &copies,
+                                 const Halide::Expr &steps) const;
+    // Of a step: the copies of the outermost loop's next one, with the first of the steps inside.
+    Halide::Internal::Stmt begun(const Halide::Internal::Stmt &copies) const;
+    // Its sum, which uses the values of the loops inside; and on to the next step.
+    Halide::Internal::Stmt summed(const Halide::Internal::Stmt &sum) const;
+
+private:
+    const Nest &nest_;
+    const StepNumbers &numbers_;
+    const int first_, bytes_;
+
+    int loops() const { return static_cast<int>(nest_.levels().size()); }
+    // The outermost loop's value whose copies begin next; those of the loops inside.
+    int next() const { return first_; }
+    int write() const { return first_ + 1; }
+    int read() const { return first_ + 2; }
+    int inside(int level) const { return first_ + 2 + level; }
+
+    Halide::Expr after(int place) const;
+    std::vector<Halide::Expr> values() const;
+    Halide::Internal::Stmt begun_next(const Halide::Internal::Stmt &copies) const;
+};
+
+}  // namespace hk::compiler
