@@ -17,6 +17,8 @@ term(vectors_of_bytes aligned=1 line=1 channels_per_group%16=0 filters_per_group
 # Or their output's rows are whole vectors of 8, or 4, pixels, of blocks of 64 filters.
 term(rows_of_8 copied_vectors image_alignment>=8 out_w%8=0 filters_per_group%64=0)
 term(rows_of_4 copied_vectors image_alignment>=4 out_w%4=0 filters_per_group%64=0)
+# Words of pixels are turned as rows are copied; of 1x1 filters a copy has the pixels alone that they meet.
+term(words_of_rows kernel_w>=2 width%4=0)
 term(1x1_of_vectors 1x1 stride_1 channels_per_group%16=0)
 # Of any number of channels, copied; of filters as above.
 term(windows_to_bytes windows aligned_output=1 line=1 filters_per_group%16=0)
@@ -121,7 +123,8 @@ row(cuda rows_to_8           products_of_rows   matrices  u8  nchw  tile_k:64,wa
 row(cuda rows_4_128_to_8     products_of_rows   matrices  u8  nchw  tile_k:128,warps_k:2,tile_x:128,warps_x:2,stages:1,vector:4   shared:17920,registers:208,conflicts:1.0,sectors:3.3  to_8 rows_of_4 1x1_of_vectors filters_per_group%128=0)
 row(cuda rows_4_to_8         products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:1,vector:4   shared:13056,registers:208,conflicts:1.0,sectors:3.0  to_8 rows_of_4 1x1_of_vectors)
 row(cuda matrices_1x1_to_8    products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:255,conflicts:1.0,sectors:2.05,fma:0.55  to_8 copied_vectors 1x1 stride_1)
-row(cuda matrices_rows_to_8    products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3            shared:38912,registers:255,conflicts:1.0,sectors:1.6,fma:0.25  to_8 rows_of_8)
+row(cuda words_to_8           products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3            shared:38912,registers:255,conflicts:1.0,sectors:1.6,fma:0.25  to_8 words_of_rows rows_of_8)
+row(cuda words_4_to_8         products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:4   shared:38912,registers:255,conflicts:1.0,sectors:2.45,fma:0.25  to_8 words_of_rows rows_of_4)
 row(cuda matrices_rows_4_to_8  products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:4   shared:38912,registers:255,conflicts:1.0,sectors:2.45,fma:0.55  to_8 rows_of_4)
 row(cuda matrices_to_8        products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:255,conflicts:1.0,sectors:4.3,fma:0.25  to_8 copied_vectors)
 row(cuda matrices_windows_rows_to_8  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3            shared:38912,registers:255,conflicts:1.0,sectors:1.1,fma:0.45  to_8 windows_to_rows image_alignment>=8 out_w%8=0 filters_per_group%64=0)
