@@ -51,18 +51,17 @@ Func copied_lines(const Folds &of, const Expr &outside) {
     const Expr value = op.input(clamp(at.channel, 0, op.channels - 1), g,
                                 clamp(at_x, 0, op.width - 1), clamp(at_y, 0, op.height - 1), n);
     Func to("windows");
-    to(c, g, y, n) =
-        select(at.channel >= op.channels, cast<uint8_t>(0),
-               within(at_x, op.width) && within(at_y, op.height), value, outside);
+    to(c, g, y, n) = select(at.channel >= op.channels, cast<uint8_t>(0),
+                            within(at_x, op.width) && within(at_y, op.height), value, outside);
     return to;
 }
 
 Func copied_filter(const Folds &of) {
     const QuantizedConv2dOperands &op = of.image;
     const Place at(of, c);
-    const Expr value = op.weight(clamp(at.channel, 0, op.channels - 1),
-                                 clamp(at.pixel, 0, op.kernel_w - 1),
-                                 clamp(of.rows * r + at.row, 0, op.kernel_h - 1), k, g);
+    const Expr value =
+        op.weight(clamp(at.channel, 0, op.channels - 1), clamp(at.pixel, 0, op.kernel_w - 1),
+                  clamp(of.rows * r + at.row, 0, op.kernel_h - 1), k, g);
     Func to("transposed");
     to(c, s, r, k, g) =
         select(at.has_term(of, r) && at.pixel < op.kernel_w, value, cast<int8_t>(0));
@@ -89,9 +88,8 @@ Expr read_folded_windows(QuantizedConv2dOperands &op, const Expr &outside, Conv2
     copy.lines = (op.rows.value - 1) * op.stride_y + (op.kernel_h - 1) * op.dilation_y + 1;
     copy.to = copied_lines(of, outside);
     op.input = Func("window_rows");
-    op.input(c, g, x, y, n) =
-        copy.to(c + unsafe_promise_clamped(x, 0, op.columns.value - 1) * step, g,
-                unsafe_promise_clamped(y, 0, copy.lines - 1), n);
+    op.input(c, g, x, y, n) = copy.to(c + unsafe_promise_clamped(x, 0, op.columns.value - 1) * step,
+                                      g, unsafe_promise_clamped(y, 0, copy.lines - 1), n);
 
     op.channels = in_vectors(copy.taps, slice.vector);
     op.kernel_w = op.stride_x = op.dilation_x = 1;
