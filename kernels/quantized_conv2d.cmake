@@ -17,6 +17,8 @@ term(vectors_of_bytes aligned=1 line=1 channels_per_group%16=0 filters_per_group
 # Or their output's rows are whole vectors of 8, or 4, pixels, of blocks of 64 filters.
 term(rows_of_8 copied_vectors image_alignment>=8 out_w%8=0 filters_per_group%64=0)
 term(rows_of_4 copied_vectors image_alignment>=4 out_w%4=0 filters_per_group%64=0)
+# Words of pixels are turned as rows are copied; of 1x1 filters a copy has the pixels alone that they meet.
+term(words_of_rows kernel_w>=2 width%4=0)
 term(1x1_of_vectors 1x1 stride_1 channels_per_group%16=0)
 # Of any number of channels, copied; of filters as above.
 term(windows_to_bytes windows aligned_output=1 line=1 filters_per_group%16=0)
@@ -104,7 +106,9 @@ row(cpu  any_to_32                   packed     broadcast         u8,f32  nhwc,n
 # products leave little to it. matrices of nchw read a copy with channels next to each other, as conv2d's.
 # rows of 1x1 filters read nchw as it is, words of four pixels, and store vectors of 8 or 4: 0.35 to 0.98 of the time of
 # matrices_1x1 by the model (counts --list resnet50 --family quantized_conv2d --layout nchw --batch 32, with and without
-# them). Of 128 filters a block turns words half as often. matrices_rows store so, and read the copy.
+# them). Of 128 filters a block turns words half as often. words read a copy that is turned on its way, and store so: of
+# 64 channels at 56 x 56, 3x3, 11.1 us where a copy of bytes one by one made it 14.6 (the same command). matrices_rows
+# store so, and read the copy of the pixels that 1x1 filters with strides meet.
 # products, of f32, read a filter that is made f32 first, in nchw the input as it is, as conv2d's; of windows in two stages,
 # as a ladder's rungs are smaller and smaller.
 #        row             algorithm      schedule          types   layouts    knobs                                                              budget                                                        where
@@ -114,18 +118,19 @@ row(cuda matrices_parts_to_8  products_in_parts  matrices  u8  nhwc  tile_k:128,
 row(cuda matrices_1x1_to_8    products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.0,fma:0.3  to_8 vectors_of_bytes 1x1 out_h<=1)
 row(cuda matrices_64_to_8     products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.85,fma:0.25  to_8 vectors_of_bytes filters_per_group<=64)
 row(cuda matrices_to_8        products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:39936,registers:248,conflicts:1.0,sectors:1.0,fma:0.25  to_8 vectors_of_bytes)
-row(cuda matrices_windows_to_8  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:128,conflicts:1.0,sectors:3.6,fma:0.4  to_8 windows_to_bytes)
+row(cuda matrices_windows_to_8  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:128,conflicts:1.0,sectors:3.6,fma:0.45  to_8 windows_to_bytes)
 row(cuda matrices_parts_to_8  products_in_parts  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:3.1,fma:0.25  to_8 copied_vectors few_tiles)
-row(cuda rows_128_to_8        products_of_rows   matrices  u8  nchw  tile_k:128,warps_k:2,tile_x:128,warps_x:2,stages:1            shared:17920,registers:208,conflicts:1.0,sectors:3.95  to_8 rows_of_8 1x1_of_vectors filters_per_group%128=0)
+row(cuda rows_128_to_8        products_of_rows   matrices  u8  nchw  tile_k:128,warps_k:2,tile_x:128,warps_x:2,stages:1            shared:17920,registers:208,conflicts:1.0,sectors:4.0  to_8 rows_of_8 1x1_of_vectors filters_per_group%128=0)
 row(cuda rows_to_8           products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:1            shared:13056,registers:208,conflicts:1.0,sectors:2.0  to_8 rows_of_8 1x1_of_vectors)
-row(cuda rows_4_128_to_8     products_of_rows   matrices  u8  nchw  tile_k:128,warps_k:2,tile_x:128,warps_x:2,stages:1,vector:4   shared:17920,registers:208,conflicts:1.0,sectors:3.3  to_8 rows_of_4 1x1_of_vectors filters_per_group%128=0)
+row(cuda rows_4_128_to_8     products_of_rows   matrices  u8  nchw  tile_k:128,warps_k:2,tile_x:128,warps_x:2,stages:1,vector:4   shared:17920,registers:208,conflicts:1.0,sectors:3.35  to_8 rows_of_4 1x1_of_vectors filters_per_group%128=0)
 row(cuda rows_4_to_8         products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:1,vector:4   shared:13056,registers:208,conflicts:1.0,sectors:3.0  to_8 rows_of_4 1x1_of_vectors)
 row(cuda matrices_1x1_to_8    products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:255,conflicts:1.0,sectors:2.05,fma:0.55  to_8 copied_vectors 1x1 stride_1)
-row(cuda matrices_rows_to_8    products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3            shared:38912,registers:255,conflicts:1.0,sectors:1.6,fma:0.25  to_8 rows_of_8)
+row(cuda words_to_8           products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3            shared:38912,registers:255,conflicts:1.0,sectors:1.6,fma:0.25  to_8 words_of_rows rows_of_8)
+row(cuda words_4_to_8         products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:4   shared:38912,registers:255,conflicts:1.0,sectors:1.6,fma:0.25  to_8 words_of_rows rows_of_4)
 row(cuda matrices_rows_4_to_8  products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:4   shared:38912,registers:255,conflicts:1.0,sectors:2.45,fma:0.55  to_8 rows_of_4)
 row(cuda matrices_to_8        products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:255,conflicts:1.0,sectors:4.3,fma:0.25  to_8 copied_vectors)
-row(cuda matrices_windows_rows_to_8  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3            shared:38912,registers:255,conflicts:1.0,sectors:1.1,fma:0.45  to_8 windows_to_rows image_alignment>=8 out_w%8=0 filters_per_group%64=0)
-row(cuda matrices_windows_to_8  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:136,conflicts:1.0,sectors:1.6,fma:0.3  to_8 windows_to_rows)
+row(cuda matrices_windows_rows_to_8  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3            shared:38912,registers:255,conflicts:1.0,sectors:1.1,fma:0.6  to_8 windows_to_rows image_alignment>=8 out_w%8=0 filters_per_group%64=0)
+row(cuda matrices_windows_to_8  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:136,conflicts:1.0,sectors:1.6,fma:0.45  to_8 windows_to_rows)
 row(cuda products_parts_to_8    products_in_parts    outer_products  f32  nhwc  tile_k:128,tile_x:64,threads_k:16,threads_x:8  shared:43008,registers:128,conflicts:1.1,sectors:1.4,fma:0.9  to_8 short vectors_of_bytes few_tiles filters_per_group>=48)
 row(cuda products_to_8          products             outer_products  f32  nhwc  -                                              shared:41472,registers:128,conflicts:1.05,sectors:1.45,fma:0.9  to_8 short vectors_of_bytes filters_per_group>=24)
 row(cuda products_windows_to_8  products_of_windows  outer_products  f32  nhwc  stages:2                                       shared:27648,registers:128,conflicts:1.05,sectors:1.5,fma:0.9  to_8 short line=1 windows filters_per_group>=24)
@@ -152,11 +157,11 @@ row(cuda matrices_parts_to_32  products_in_parts  matrices  u8  nhwc  tile_k:128
 row(cuda matrices_1x1_to_32    products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.0,fma:0.3  to_32 vectors_of_bytes 1x1 out_h<=1)
 row(cuda matrices_64_to_32     products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.85,fma:0.25  to_32 vectors_of_bytes filters_per_group<=64)
 row(cuda matrices_to_32        products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:39936,registers:248,conflicts:1.0,sectors:1.0,fma:0.25  to_32 vectors_of_bytes)
-row(cuda matrices_windows_to_32  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:128,conflicts:1.0,sectors:2.5,fma:0.4  to_32 windows_to_bytes)
+row(cuda matrices_windows_to_32  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:128,conflicts:1.0,sectors:2.5,fma:0.45  to_32 windows_to_bytes)
 row(cuda matrices_parts_to_32  products_in_parts  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:3.15,fma:0.25  to_32 copied_vectors few_tiles)
 row(cuda matrices_1x1_to_32    products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:255,conflicts:1.0,sectors:1.3,fma:0.55  to_32 copied_vectors 1x1 stride_1)
 row(cuda matrices_to_32        products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:255,conflicts:1.0,sectors:4.2,fma:0.25  to_32 copied_vectors)
-row(cuda matrices_windows_to_32  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:136,conflicts:1.0,sectors:1.35,fma:0.3  to_32 windows_to_rows)
+row(cuda matrices_windows_to_32  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:136,conflicts:1.0,sectors:1.35,fma:0.45  to_32 windows_to_rows)
 row(cuda products_parts_to_32    products_in_parts    outer_products  f32  nhwc  tile_k:128,tile_x:64,threads_k:16,threads_x:8  shared:43008,registers:128,conflicts:1.1,sectors:1.4,fma:0.9  to_32 short vectors_of_bytes few_tiles filters_per_group>=48)
 row(cuda products_to_32          products             outer_products  f32  nhwc  -                                              shared:41472,registers:128,conflicts:1.05,sectors:1.1,fma:0.9  to_32 short vectors_of_bytes filters_per_group>=24)
 row(cuda products_windows_to_32  products_of_windows  outer_products  f32  nhwc  stages:2                                       shared:27648,registers:128,conflicts:1.05,sectors:1.5,fma:0.9  to_32 short line=1 windows filters_per_group>=24)

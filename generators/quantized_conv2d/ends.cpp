@@ -124,9 +124,9 @@ void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, Zero
     stages.window_sum = Func("window_sum");
     stages.window_sum(g, x, y, n) = 0;
     if (op.integer() && zero_points != ZeroPoints::in_factors) {
-        stages.window_sum(g, x, y, n) += number(
-            op,
-            stages.padded(d.x, g, input_x(op, d.y, pixel.x), input_y(op, d.z, pixel.y), pixel.n));
+        const Expr term = number(op, stages.padded(d.x, g, input_x(op, d.y, pixel.x),
+                                                   input_y(op, d.z, pixel.y), pixel.n));
+        stages.window_sum(g, x, y, n) += op.has_tap ? select(op.has_tap(d.x, d.z), term, 0) : term;
         const Expr moved = op.weight_zero_point * stages.window_sum(g, x, y, n);
         sum -= corrected(op.weight_zero_point, moved, zero_points);
     }

@@ -11,6 +11,7 @@
 // Channels go in words of four, what one instruction multiplies and adds up in 8 bits: channel 4 *
 // w + i.
 
+#include <functional>
 #include <vector>
 
 #include "generators/conv2d/conv2d.h"
@@ -33,6 +34,8 @@ struct QuantizedConv2dOperands : Conv2dGeometry {
     // Where defined, bytes of the input are s8, not u8, if it holds, and nothing is flipped.
     Halide::Expr input_signed;
     Halide::Func output;  // of products whose output is apart (ProductForm): the buffer's own
+    // Where defined, whether a window has a term of this channel and row.
+    std::function<Halide::Expr(const Halide::Expr &, const Halide::Expr &)> has_tap;
 
     bool integer() const { return input.type().is_uint(); }
 };
@@ -90,8 +93,19 @@ QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &ope
 // stored bytes; the input's are not flipped, but are of the type that they have. Of f32 they are
 // numbers: of the filter a copy, less its zero point. Channels of nhwc are in whole vectors of 16
 // bytes, and filters of integers; channels of products of windows are any number.
+//
+// Products of rows (nchw) read words of pixels and turn them: 1x1 filters those of a slice, others
+// a copy of the image: lines(c, pixel of word, word of all images, g) is its bytes as s8,
+// neighbouring channels next to each other, made of words(c, g, word), by turned(c / 4, pixel of
+// word, g, word).
+struct TurnedImage {
+    Halide::Var word{"word"};
+    Halide::Func words, turned, lines;
+    Halide::Expr all_words;
+};
 struct QuantizedConv2dProducts : QuantizedConv2dEnds {
     Conv2dSliced products;  // filter, tap and sum, or its parts and `joined`, which is `sum`
+    TurnedImage image;      // or undefined
 };
 QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands &operands,
                                                   const ProductForm &form);

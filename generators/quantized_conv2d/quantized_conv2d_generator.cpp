@@ -167,7 +167,8 @@ private:
             constrain_vectors(output, stored * output.type().bytes());
             constrain_channels(output, hk::schedules::quantized_filters_of_block(context));
         }
-        if (products_of_rows()) constrain_rows(input, kWord);
+        if (products_of_rows())
+            pointwise() ? constrain_rows(input, kWord) : constrain_vectors(input, kWord);
         QuantizedConv2dProducts stages = quantized_conv2d_products(
             op, {.apart = products_apart(),
                  .parts = parts(),

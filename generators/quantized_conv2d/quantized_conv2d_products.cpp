@@ -1,8 +1,7 @@
-#include <functional>
-
 #include "generators/conv2d/channels_last.h"
 #include "generators/conv2d/product_sum.h"
 #include "generators/quantized_conv2d/ends.h"
+#include "generators/quantized_conv2d/folded_windows.h"
 #include "generators/vectors.h"
 
 using namespace Halide;
@@ -67,21 +66,54 @@ Expr byte_of(const Expr &word, const Expr &i) {
     return cast<uint8_t>(word >> cast<uint32_t>(8 * i));
 }
 
+// Four bytes as a word.
+template<typename Byte>
+Expr word_of(const Byte &byte) {
+    return concat_bits({byte(0), byte(1), byte(2), byte(3)});
+}
+
+Expr flips_of_word(const QuantizedConv2dOperands &op) {
+    return cast<uint32_t>(op.input_flip) * Expr(uint32_t{0x01010101});
+}
+
 // Words of pixels of a channel become words of channels of a pixel.
-void turn_words(const Func &rows, const Expr &flip, Conv2dSliced &stages) {
+void turn_words(const Func &rows, const Expr &flips, Conv2dSliced &stages) {
     const Var &lane = stages.lane, &half = stages.half, &set = stages.set;
-    const auto four = [](const std::function<Expr(int)> &byte) {
-        return concat_bits({byte(0), byte(1), byte(2), byte(3)});
-    };
     stages.words = Func("words");
     stages.words(c, g, half, set) =
-        four([&](int i) { return rows(c, g, (set * 2 + half) * kWord + i, 0, 0); }) ^
-        (cast<uint32_t>(flip) * Expr(uint32_t{0x01010101}));
+        word_of([&](int i) { return rows(c, g, (set * 2 + half) * kWord + i, 0, 0); }) ^ flips;
     stages.turned_words = Func("turned_words");
     stages.turned_words(c, lane, g, half, set) =
-        four([&](int i) { return byte_of(stages.words(kWord * c + i, g, half, set), lane); });
+        word_of([&](int i) { return byte_of(stages.words(kWord * c + i, g, half, set), lane); });
     stages.tap(c, s, r, g, lane, half, set) =
         byte_of(stages.turned_words(c / kWord, lane, g, half, set), c % kWord);
+}
+
+// As read_channels_last(), by words of pixels, of which rows are whole ones.
+void read_turned_image(QuantizedConv2dOperands &op, QuantizedConv2dProducts &stages) {
+    TurnedImage &image = stages.image;
+    const Var &lane = stages.products.lane, &word = image.word;
+    const Expr words_of_row = op.width / kWord;
+    const Expr row = whole_quotient(word, words_of_row), of = whole_quotient(row, op.height);
+    const Expr first = unsafe_promise_clamped(word - row * words_of_row, 0, words_of_row - 1),
+               line = unsafe_promise_clamped(row - of * op.height, 0, op.height - 1),
+               n_of_word = unsafe_promise_clamped(of, 0, op.batch - 1);
+    const Func input = op.input;
+    image.words = Func("words");
+    image.words(c, g, word) =
+        word_of([&](int i) {
+            return input(min(c, op.channels - 1), g, first * kWord + i, line, n_of_word);
+        }) ^
+        flips_of_word(op);
+    image.turned = Func("turned_words");
+    image.turned(c, lane, g, word) =
+        word_of([&](int i) { return byte_of(image.words(kWord * c + i, g, word), lane); });
+    image.lines = Func("channels_last");
+    image.lines(c, lane, word, g) = byte_of(image.turned(c / kWord, lane, g, word), c % kWord);
+    image.all_words = words_of_row * op.height * op.batch;
+    op.input = Func("input_in_lines");
+    op.input(c, g, x, y, n) =
+        image.lines(c, x % kWord, x / kWord + words_of_row * (y + op.height * n), g);
 }
 
 // Sums of products of bytes. The taps of a window's sum, which has no zeros past the last one.
@@ -92,13 +124,17 @@ Expr sum_bytes(QuantizedConv2dOperands &op, const ProductForm &form,
     Conv2dSliced &products = stages.products;
     Expr taps = op.channels;
     products.tap = Func("tap");
-    products.row_vector = form.rows;
-    if (form.rows > 0) {
+    const bool as_they_are = form.rows > 0 && op.pointwise;
+    if (as_they_are) {
         stages.padded = bytes_of_rows(op, signed_bytes(op));
-        turn_words(bytes_of_rows(op, op.input), op.input_flip, products);
+        turn_words(bytes_of_rows(op, op.input), flips_of_word(op), products);
         copy_filter(op, op.weight, products);
+    } else if (form.rows > 0) {
+        read_turned_image(op, stages);
+        copy_filter(op, op.weight, products);
+        stages.padded = padded_bytes(op, vector);
     } else if (form.windows) {
-        taps = read_windows(op, op.input, op.weight, stored_zero(op), products);
+        taps = read_folded_windows(op, stored_zero(op), products);
         stages.padded = op.input;
     } else {
         if (products.in_rows) read_channels_last(op, op.input, op.weight, products);
@@ -112,12 +148,12 @@ Expr sum_bytes(QuantizedConv2dOperands &op, const ProductForm &form,
                op.weight(in_last_vector(c, op.channels, vector), s, r, min(k, op.filters - 1), g),
                cast<int8_t>(0));
     const Pixel pixel = pixel_of_sum(op, form);
-    if (form.rows == 0)
+    if (!as_they_are)
         products.tap(c, s, r, g, x, y, n) =
             stages.padded(c, g, input_x(op, s, pixel.x), input_y(op, r, pixel.y), pixel.n);
     const RDom &d = products.r;
     const auto tap = [&](const Expr &channel) {
-        return form.rows > 0
+        return as_they_are
                    ? products.tap(channel, d.y, d.z, g, x % kWord, x / kWord % 2, x / (2 * kWord))
                    : products.tap(channel, d.y, d.z, g, x, y, n);
     };

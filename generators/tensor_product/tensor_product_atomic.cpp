@@ -9,6 +9,7 @@ namespace hk::generators {
 TensorProductAtomic tensor_product_atomic(const TensorProductAtomicOperands &op,
                                           const TensorProductAtomicSizes &sizes) {
     TensorProductAtomic stages;
+    stages.vectors = sizes.vectors;
     const auto &[m, c, g, i, t, o] =
         std::tie(stages.m, stages.c, stages.g, stages.i, stages.t, stages.o);
     const Expr n = unsafe_promise_clamped(op.offset(t), 0, op.offsets - 1);
@@ -18,13 +19,18 @@ TensorProductAtomic tensor_product_atomic(const TensorProductAtomicOperands &op,
             return op.weight(min(m, op.output_channels - 1), g, channel, n);
         });
     const Expr row = unsafe_promise_clamped(op.source(i, t), 0, op.input_rows - 1);
+    const int vector = row_vector(op.type);
+    const auto stored = [&](const Expr &channel) { return op.input(channel, g, row); };
     stages.gathered = Func("gathered");
-    stages.gathered(c, i, g, t) =
-        channel_or_zero(c, op.input_channels, op.type,
-                        [&](const Expr &channel) { return op.input(channel, g, row); });
+    stages.gathered(c, i, g, t) = sizes.vectors
+                                      ? stored(unsafe_promise_clamped(c, 0, op.input_channels - 1))
+                                      : channel_or_zero(c, op.input_channels, op.type, stored);
 
     stages.rc = RDom(0, sizes.depth, 0, (op.input_channels + sizes.depth - 1) / sizes.depth, "rc");
     const Expr channel = stages.rc.y * sizes.depth + stages.rc.x;
+    if (sizes.vectors)
+        stages.rc.where(stages.rc.y * sizes.depth + stages.rc.x / vector * vector <
+                        op.input_channels);
     stages.product = Func("product");
     stages.product(m, i, g, t) = cast(op.type, 0);
     stages.product(m, i, g, t) +=

@@ -14,6 +14,9 @@ namespace hk::generators {
 struct TensorProductAtomicSizes {
     int pairs;  // of a tile
     int depth;  // input channels of a slice
+    // Of whole vectors of 16 bytes of input channels, which are next to each other: past the last
+    // one nothing is added, else zeros are.
+    bool vectors = false;
 };
 
 struct TensorProductAtomicOperands {
@@ -32,6 +35,7 @@ struct TensorProductAtomic {
     Halide::Func product;   // (m, i, g, t) over rc: channel of a slice, slice
     Halide::Func output;    // (m, g, o) over pairs: i, t
     Halide::RDom rc, pairs;
+    bool vectors = false;  // of the input's channels
 };
 
 TensorProductAtomic tensor_product_atomic(const TensorProductAtomicOperands &operands,

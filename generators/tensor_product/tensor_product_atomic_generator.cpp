@@ -34,9 +34,11 @@ public:
     void configure() { set_types(input, weight, previous, output); }
 
     void generate() {
-        check_algorithm({"tiles"});
+        check_algorithm({"tiles", "tiles_of_vectors"});
         const sc::Context context = schedule_context();
-        const TensorProductAtomicSizes sizes = sc::tensor_product_atomic_sizes(context);
+        TensorProductAtomicSizes sizes = sc::tensor_product_atomic_sizes(context);
+        sizes.vectors = algorithm.value() == "tiles_of_vectors";
+        if (sizes.vectors) constrain_vectors();
         const TensorProductAtomicOperands operands = {input,
                                                       weight,
                                                       source,
@@ -59,8 +61,16 @@ public:
     }
 
 private:
+    void constrain_vectors() {
+        const int vector = row_vector(type);
+        const auto whole = [&](const Expr &number) { return number / vector * vector; };
+        input.set_host_alignment(16);
+        input.dim(0).set_extent(whole(input.dim(0).extent()));
+        for (int d = 1; d < 3; d++) input.dim(d).set_stride(whole(input.dim(d).stride()));
+    }
     void constrain(const TensorProductAtomicSizes &sizes) {
         constrain_grouped(input, weight, previous, output);
+        if (sizes.vectors) input.dim(0).set_stride(1);
         offset.dim(0).set_min(0);
         for (auto *pairs : {&source, &target_row}) {
             pairs->dim(0).set_bounds(0, sizes.pairs);

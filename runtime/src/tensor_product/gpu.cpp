@@ -10,10 +10,12 @@ namespace {
 using Use = KernelBuffer::Use;
 using Direction = TensorProductMaps::Impl::Direction;
 
-// generators/tensor_product/tensor_product_stationary.h: products, and tiles of the same family.
+// generators/tensor_product/tensor_product_stationary.h: products, and tiles of the same family;
+// generators/tensor_product/tensor_product_atomic.h: tiles of vectors.
 bool takes_vectors(const KernelInfo &kernel, bool atomic) {
     const std::string_view algorithm(kernel.algorithm);
-    return algorithm.starts_with("products") || (!atomic && algorithm.starts_with("tiles"));
+    return algorithm.starts_with("products") ||
+           (atomic ? algorithm == "tiles_of_vectors" : algorithm.starts_with("tiles"));
 }
 
 // Operands of one row and offset, that no pair reads: there may be no memory of them. Of one

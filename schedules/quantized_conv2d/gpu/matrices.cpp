@@ -43,6 +43,47 @@ void divide(Stage out, const QuantizedConv2dContext &context, bool one_type, boo
         if (!one_type) stage.specialize(context.signed_input);
 }
 
+// A thread reads words of pixels of a vector of channels, its neighbours those of the next channels
+// and words, and writes a vector of each pixel.
+void copy_words(TurnedImage &image, const Conv2dSliced &products) {
+    constexpr auto guard = TailStrategy::GuardWithIf;
+    constexpr int vectors = 4, words = 64;  // of a block
+    const int vector = ProductSlice(UInt(8)).vector;
+    const Var &lane = products.lane, &word = image.word;
+    const Var ci("ci"), c16("c16"), co("co"), wo("wo"), go("go"), block("block");
+    Func to = image.lines;
+    to.compute_root()
+        .bound(c, 0, products.vectors_of_channels)
+        .bound(lane, 0, kWords)
+        .bound(word, 0, image.all_words)
+        .bound(g, 0, products.groups)
+        .split(c, c16, ci, vector, TailStrategy::RoundUp)
+        .split(c16, co, c16, vectors, guard)
+        .split(word, wo, word, words, guard)
+        .split(g, go, g, 1)
+        .reorder({ci, lane, c16, word, g, co, wo, go})
+        .fuse(wo, go, block)
+        .fuse(co, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(c16, word)
+        .vectorize(ci)
+        .unroll(lane)
+        .never_partition_all();
+    image.turned.compute_at(to, lane)
+        .store_in(MemoryType::Register)
+        .bound_extent(c, vector / kWords)
+        .unroll(c);
+    image.words.compute_at(to, c16)
+        .store_in(MemoryType::Register)
+        .bound_extent(c, vector)
+        .unroll(c);
+    for (const Var &one : {g, word}) {
+        image.turned.bound_extent(one, 1);
+        image.words.bound_extent(one, 1);
+    }
+    image.turned.bound_extent(lane, 1);
+}
+
 void run(QuantizedConv2dProducts &stages, const QuantizedConv2dContext &context,
          const MatrixTiles &t) {
     Conv2dSliced &products = stages.products;
@@ -63,6 +104,7 @@ void run(QuantizedConv2dProducts &stages, const QuantizedConv2dContext &context,
         if (context.integer || of_filter.name() != stages.start.name())
             cooperative_copy(of_filter, blocks.at, {{k, blocks.filters}, {g, 1}}, blocks.threads);
     }
+    if (stages.image.lines.defined()) copy_words(stages.image, products);
     if (products.transposed.defined()) copy_channels_last(products, false);
 }
 
