@@ -49,6 +49,8 @@ struct GroupNormSizes {
     int near = 1, channel_near = 1;    // of lanes those that may be neighbouring channels
     int part_lanes = 1;                // of sums over parts
     bool few_pixels = false;           // which are the outer loops then
+    bool short_sums = false;           // a lane has up to kLongestSum terms
+    int held = 0;                      // vectors that a lane holds
 };
 
 // Elements may lie far from zero and close to each other. So they are taken in blocks, each from
@@ -66,11 +68,12 @@ struct GroupNormSizes {
 // deviation too; of_channel is of channel c of the slice.
 //
 // By vectors terms is a vector of a row, whose neighbouring ones are `across` of the lanes, and as
-// many rows `down`. What elements are multiplied by and what is added are of_vector of its first
-// column, of_columns of each, which differ `after` that where planes are no whole vectors; of nhwc
-// of_columns is of a channel, (c, g, n).
+// many rows `down`; where a pixel is held, a lane's elements, from vectors `loaded`. What elements
+// are multiplied by and what is added are of_vector of its first column, of_columns of each, which
+// differ `after` that where planes are no whole vectors; of nhwc of_columns is of a channel, (c, g,
+// n).
 struct GroupNorm {
-    Halide::Var bx{"bx"}, by{"by"}, bz{"bz"};
+    Halide::Var bx{"bx"}, by{"by"}, bz{"bz"}, lane{"held_lane"};
     LaneSums first, about;
     BlockedSum offsets, squares;
     LaneSums channel_offsets, channel_squares;

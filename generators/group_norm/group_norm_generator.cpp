@@ -159,6 +159,14 @@ private:
             if (d != dim_y) image.dim(d).set_stride(whole(image.dim(d).stride()));
     }
 
+    // Of each slice whole vectors, each at a multiple of its size.
+    template<typename Vector>
+    void constrain_row(Vector &vector) const {
+        constexpr int size = kVectorOfRow;
+        vector.set_host_alignment(size * type.value().bytes());
+        vector.dim(1).set_stride(vector.dim(1).stride() / size * size);
+    }
+
     // In f32, `otherwise` where there is none.
     template<typename Vector>
     Func vector(const char *name, Vector &from, const Expr &present, float otherwise) const {
@@ -184,11 +192,15 @@ private:
                           const sc::GroupNormContext &context) {
         constrain_image(order, *output_);
         for (auto *buffer : {mean_, rstd_}) constrain_statistics(order, *buffer);
-        if (by_vectors()) {
+        if (by_vectors() || (algorithm.value() == "parts" && !order.nhwc())) {
             constrain_vectors(order, input, input.dim(0).extent());
             constrain_vectors(order, *output_, input.dim(0).extent());
         }
         for (int d = 0; d < 2; d++) bias_->dim(d).set_min(0);
+        if (by_vectors() && order.nhwc()) {
+            constrain_row(weight);
+            constrain_row(*bias_);
+        }
         operands.epsilon = *epsilon_;
         operands.bias = vector("bias_of", *bias_, *has_bias_, 0.f);
         if (by_planes() && !order.nhwc())

@@ -66,30 +66,60 @@ void merge_parts(const GroupNormOperands &op, const GroupNormSizes &sizes, const
         statistics_of(op, start, offset, value(stages.channel_squares.total, {group, g, n}));
 }
 
+// Parts of a row. Of nhwc they are pixels next to each other; of nchw, so that neighbouring threads
+// read neighbouring vectors, every so many vectors as there are parts.
+class PartsOfRow {
+public:
+    PartsOfRow(const GroupNormOperands &op, int length)
+        : op_(op), length_(length), vectors_(op.width / kVectorOfRow) {}
+
+    Expr number() const { return ceil_div(op_.width, length_); }
+    // Past the end the last pixel, or vector.
+    Expr column(const Expr &part, const Expr &i) const {
+        if (op_.nhwc) return within(part * length_ + i, op_.width, true);
+        return min(vector(part, i), vectors_ - 1) * kVectorOfRow + i % kVectorOfRow;
+    }
+    Expr has(const Expr &part, const Expr &i) const {
+        return op_.nhwc ? part * length_ + i < op_.width : vector(part, i) < vectors_;
+    }
+    Expr count(const Expr &part) const {
+        return op_.nhwc ? min(op_.width - part * length_, length_)
+                        : ceil_div(vectors_ - part, number()) * kVectorOfRow;
+    }
+
+private:
+    Expr vector(const Expr &part, const Expr &i) const {
+        return i / kVectorOfRow * number() + part;
+    }
+
+    const GroupNormOperands &op_;
+    const int length_;
+    const Expr vectors_;
+};
+
 }  // namespace
 
 GroupNorm group_norm_by_parts(const GroupNormOperands &op, const GroupNormSizes &sizes) {
     GroupNorm stages;
     const int length = sizes.block;
-    const auto column = [=](const Box &b, const Expr &i) { return b[0] * length + i; };
+    const PartsOfRow parts(op, length);
     stages.terms = Func("terms");
-    stages.terms(pixel, c, stages.bx, stages.by, stages.bz, g, n) =
-        cast<float>(op.input(c, g, within(column({stages.bx}, pixel), op.width, true),
-                             within(stages.by, op.height, true), n));
+    stages.terms(pixel, c, stages.bx, stages.by, stages.bz, g, n) = cast<float>(
+        op.input(c, g, parts.column(stages.bx, pixel), within(stages.by, op.height, true), n));
     Blocks blocks;
     blocks.of = {c, g, n};
     blocks.is_long = blocks.is_one = false;
     blocks.lanes = blocks.width = 1;
     blocks.masked = false;
     blocks.lengths = {length, 1, 1};
-    blocks.numbers = {ceil_div(op.width, length), op.height, 1};
+    blocks.numbers = {parts.number(), op.height, 1};
     blocks.element = [&](const Box &b, const Box &place, const Expr &) {
         return Expr(stages.terms(place[0], c, b[0], b[1], b[2], g, n));
     };
-    blocks.has = [=](const Box &b, const Box &place, const Expr &) {
-        return column(b, place[0]) < op.width;
+    blocks.has = [&](const Box &b, const Box &place, const Expr &) {
+        return parts.has(b[0], place[0]);
     };
-    blocks.count = [=](const Box &b) { return cast<float>(min(op.width - column(b, 0), length)); };
+    blocks.count = [&](const Box &b) { return cast<float>(parts.count(b[0])); };
     add_blocks(blocks, stages);
     merge_parts(op, sizes, blocks, stages);
 
@@ -108,11 +138,11 @@ GroupNorm group_norm_by_parts(const GroupNormOperands &op, const GroupNormSizes 
     stages.of_channel(c, g, n) = Tuple(its[0], its[1], its[2]);
 
     // What a thread has of a row is loaded before any of it is stored; in place of what is not
-    // there, its first.
+    // there, its first. Of nchw it is vectors.
     const Expr its_first = x / sizes.together * sizes.together;
+    const Expr column = within(select(x < op.width, x, its_first), op.width, true);
     stages.loaded = Func("loaded");
-    stages.loaded(c, g, x, y, n) = cast<float>(
-        op.input(c, g, within(select(x < op.width, x, its_first), op.width, true), y, n));
+    stages.loaded(c, g, x, y, n) = cast<float>(op.input(c, g, op.nhwc ? column : x, y, n));
     add_output(op, stages.loaded(c, g, x, y, n), stages.of_channel(c, g, n), stages);
     return stages;
 }

@@ -72,7 +72,8 @@ Blocks vectors_of_rows(const GroupNormOperands &op, const GroupNormSizes &sizes,
     stages.down = lanes.down();
     Blocks blocks;
     blocks.of = {g, n};
-    blocks.is_long = blocks.is_one = true;
+    blocks.is_long = !sizes.short_sums;
+    blocks.is_one = true;
     blocks.masked = false;
     blocks.held = true;
     blocks.lanes = sizes.lanes;
@@ -98,6 +99,47 @@ Blocks vectors_of_rows(const GroupNormOperands &op, const GroupNormSizes &sizes,
     return blocks;
 }
 
+// Of nhwc a pixel alone, whose elements are held: so many vectors a lane.
+Blocks held_vectors(const GroupNormOperands &op, const GroupNormSizes &sizes, GroupNorm &stages) {
+    const int size = sizes.together;
+    const Expr vectors = op.channels / size;
+    const auto vector = [=](const Expr &i, const Expr &lane) {
+        return i / size * sizes.lanes + lane;
+    };
+    const Expr place = min(vector(pixel, stages.lane), vectors - 1) * size + pixel % size;
+    stages.loaded = Func("loaded");
+    stages.loaded(pixel, stages.lane, g, n) = op.input(place, g, 0, 0, n);
+    stages.terms = Func("terms");
+    stages.terms(pixel, stages.lane, g, n) = cast<float>(stages.loaded(pixel, stages.lane, g, n));
+    Blocks blocks;
+    blocks.of = {g, n};
+    blocks.is_long = false;
+    blocks.is_one = true;
+    blocks.masked = false;
+    blocks.lanes = sizes.lanes;
+    blocks.width = sizes.width;
+    blocks.lengths = {size * sizes.held, 1, 1};
+    blocks.numbers = {1, 1, 1};
+    blocks.start = cast<float>(op.input(0, g, 0, 0, n));
+    blocks.element = [&stages](const Box &, const Box &at, const Expr &lane) {
+        return Expr(stages.terms(at[0], lane, g, n));
+    };
+    blocks.has = [=](const Box &, const Box &at, const Expr &lane) {
+        return vector(at[0], lane) < vectors;
+    };
+    blocks.total = op.count();
+    blocks.count = [=](const Box &) { return op.count(); };
+    return blocks;
+}
+
+// The element that a lane holds of channel c.
+Expr held_element(const GroupNorm &stages, const GroupNormSizes &sizes) {
+    const int size = sizes.together;
+    const Expr vector = c / size;
+    return stages.terms(vector / sizes.lanes % sizes.held * size + c % size, vector % sizes.lanes,
+                        g, n);
+}
+
 // What a normalised column is multiplied by, and what is added: of a channel one load each.
 Tuple of_column(const GroupNormOperands &op, const GroupNorm &stages, const Planes &planes,
                 const Expr &column) {
@@ -105,10 +147,11 @@ Tuple of_column(const GroupNormOperands &op, const GroupNorm &stages, const Plan
     return {stages.statistics(0, g, n)[2] * op.weight(channel, g), op.bias(channel, g)};
 }
 
-void add_results(const GroupNormOperands &op, const FuncRef &of_column, GroupNorm &stages) {
+void add_results(const GroupNormOperands &op, const Expr &element, const FuncRef &of_column,
+                 GroupNorm &stages) {
     const Func &statistics = stages.statistics;
     const FuncRef its = statistics(0, g, n);
-    const Expr distance = strict_float(cast<float>(op.input(c, g, x, y, n)) - its[0] - its[1]);
+    const Expr distance = strict_float(element - its[0] - its[1]);
     stages.output = Func("result");
     stages.output(c, g, x, y, n) =
         cast(op.type, strict_float(distance * of_column[0] + of_column[1]));
@@ -121,18 +164,21 @@ GroupNorm group_norm_by_planes(const GroupNormOperands &op, const GroupNormSizes
     GroupNorm stages = statistics_of_runs(op, sizes);
     stages.of_columns = Func("of_columns");
     stages.of_columns(x, c, g, n) = of_column(op, stages, Planes(op), x);
-    add_results(op, stages.of_columns(x, c, g, n), stages);
+    add_results(op, cast<float>(op.input(c, g, x, y, n)), stages.of_columns(x, c, g, n), stages);
     return stages;
 }
 
 GroupNorm group_norm_by_vectors(const GroupNormOperands &op, const GroupNormSizes &sizes) {
     GroupNorm stages;
-    add_statistics(op, vectors_of_rows(op, sizes, stages), stages);
+    const bool held = sizes.held > 0;
+    add_statistics(op, held ? held_vectors(op, sizes, stages) : vectors_of_rows(op, sizes, stages),
+                   stages);
+    const Expr element = held ? held_element(stages, sizes) : cast<float>(op.input(c, g, x, y, n));
     stages.of_columns = Func("of_columns");
     if (op.nhwc) {
         stages.of_columns(c, g, n) =
             Tuple(stages.statistics(0, g, n)[2] * op.weight(c, g), op.bias(c, g));
-        add_results(op, stages.of_columns(c, g, n), stages);
+        add_results(op, element, stages.of_columns(c, g, n), stages);
         return stages;
     }
     const int size = sizes.together;
@@ -144,7 +190,7 @@ GroupNorm group_norm_by_vectors(const GroupNormOperands &op, const GroupNormSize
     after = RDom(1, size - 1, "after");
     after.where(planes.plane() % size != 0);
     stages.of_columns(after, x, c, g, n) = of_column(op, stages, planes, x * size + after);
-    add_results(op, stages.of_columns(x % size, x / size, c, g, n), stages);
+    add_results(op, element, stages.of_columns(x % size, x / size, c, g, n), stages);
     return stages;
 }
 

@@ -137,9 +137,12 @@ SoftmaxCrossEntropy softmax_cross_entropy(const SoftmaxCrossEntropyOperands &op,
     find_loss(stages, op);
     const Expr of_label =
         exp_of_difference(stages.at_label(n), op.target) * stages.factor(n) - op.scale;
-    const Expr of_other = power_of(op.logits(c, n)) * stages.factor(n);
+    stages.of_gradient = Func("of_gradient");
+    stages.of_gradient(n) = Tuple(stages.best(n), stages.factor(n), stages.label(n), of_label);
+    const FuncRef of = stages.of_gradient(n);
+    const Expr power = exp_of_difference(cast<float>(op.logits(c, n)) - of[0], op.target);
     stages.gradient = Func("gradient_of_row");
-    stages.gradient(c, n) = cast(op.type, select(c == stages.label(n), of_label, of_other));
+    stages.gradient(c, n) = cast(op.type, select(c == of[2], of[3], power * of[1]));
     return stages;
 }
 

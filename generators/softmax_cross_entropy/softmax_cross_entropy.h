@@ -19,12 +19,12 @@ struct SoftmaxCrossEntropyOperands {
 // blocks, and lane_total is its value. Groups of lanes are folded to group_best and group_sum, and
 // those to best and sum; a NaN is an infinity to best. label is a row's, moved to the nearest
 // class; at_label its logit less best. factor is what exponentials are multiplied by to be a
-// gradient.
+// gradient; of_gradient the best, factor and label of a row, and the label's gradient.
 struct SoftmaxCrossEntropy {
     Halide::Var lane{"lane"}, group{"group"}, b{"b"};
     Halide::Func logit, power;
     Halide::Func lane_best, group_best, best, block_sum, lane_sum, lane_total, group_sum, sum;
-    Halide::Func label, at_label, factor, loss, gradient;
+    Halide::Func label, at_label, factor, of_gradient, loss, gradient;
     Halide::RDom r, in_block, blocks;
     std::vector<Halide::Func> halves;  // of softmax_of_powers
 };

@@ -93,19 +93,27 @@ std::optional<GroupNormCase> random_case(uint64_t seed, const GroupNormRequest &
     of_group = bounded(request.where, "channels_per_group", of_group);
     // Vectors of 4: a group's channels, or of nchw the columns.
     const bool vectors = bounded(request.where, "aligned", 0) == 1;
-    const bool of_columns = vectors && request.layout == Layout::nchw && one_in(random, 2);
+    const int64_t least = bounded(request.where, "group_elements", 1);
+    const bool of_columns =
+        vectors && request.layout == Layout::nchw && (least > 1 || one_in(random, 2));
     if (vectors && !of_columns) of_group = (of_group + 3) / 4 * 4;
+    // A row alone, in vectors, has any number of them.
+    if (vectors && bounded(request.where, "pixels", 0) == 1)
+        of_group = 4 * uniform(random, 1, bounded(request.where, "group_elements", 1 << 15) / 4);
     p.options.groups = pick(random, std::vector<int64_t>{1, 1, 2, 3, 4, 6, 8, 32});
+    if (least > 1) p.options.groups = std::min<int64_t>(p.options.groups, 3);
     p.channels = of_group * p.options.groups;
     int64_t pixels = pick(random, std::vector<int64_t>{1, 1, 2, 7, 12, 16, 35, 49, 64, 100, 131,
                                                        256, 300, 1000, 5000});
     pixels = bounded(request.where, "pixels", pixels);
     const double most = request.elements / static_cast<double>(p.channels);
     pixels = std::max<int64_t>(std::min(pixels, static_cast<int64_t>(most)), 1);
+    pixels = std::max(pixels, (least + of_group - 1) / of_group);
     p.width = one_in(random, 4) ? pixels : std::max<int64_t>(uniform(random, 1, 12), 1);
     p.width = std::min(p.width, pixels);
     if (of_columns) p.width = (p.width + 3) / 4 * 4;
-    p.height = std::max<int64_t>(pixels / p.width, 1);
+    p.height = (pixels + (least > 1 ? p.width - 1 : 0)) / p.width;
+    p.height = std::max<int64_t>(p.height, 1);
     p.batch = std::clamp<int64_t>(static_cast<int64_t>(most) / pixels, 1, 9);
     p.batch = bounded(request.where, "batch", uniform(random, 1, p.batch));
     p.options.epsilon = pick(random, std::vector<float>{1e-5f, 1e-3f, 1e-12f});
@@ -129,6 +137,8 @@ std::optional<GroupNormCase> random_case(uint64_t seed, const GroupNormRequest &
     if (vectors) c.images_at = Placement::aligned;
     c.vectors_at = pick(random, std::vector<Placement>{Placement::packed, Placement::margins,
                                                        Placement::reversed, Placement::permuted});
+    if (vectors && !p.backward && c.vectors_at == Placement::margins)
+        c.vectors_at = Placement::aligned;
     return c;
 }
 

@@ -123,10 +123,15 @@ TEST_F(CudaGroupNorm, TakesVectorsOfWholeRows) {
             select_group_norm(problem, DeviceType::cuda, kDevice.limits()).kernel->row);
     };
     EXPECT_EQ(row_of({2, 64, 7, 7}, 4, Layout::nchw), "few_vectors");
+    EXPECT_EQ(row_of({2, 1, 1, 1024}, 1, Layout::nhwc), "held_32");
+    EXPECT_EQ(row_of({2, 4096, 1, 1}, 1, Layout::nchw), "held_256");
+    // Few groups for the blocks of a large GPU, or as many as half of that.
+    EXPECT_EQ(row_of({1, 64, 256, 256}, 64, Layout::nchw), "parts");
+    EXPECT_EQ(row_of({2, 64, 256, 256}, 64, Layout::nchw), "vectors");
     EXPECT_EQ(row_of({2, 64, 28, 28}, 4, Layout::nchw), "vectors");
     EXPECT_EQ(row_of({2, 64, 7, 7}, 64, Layout::nchw), "block");
     // A group of more elements than a row has: planes are rows.
-    EXPECT_EQ(row_of({2, 64, 100, 50}, 4, Layout::nchw), "vectors");
+    EXPECT_EQ(row_of({32, 64, 100, 50}, 4, Layout::nchw), "vectors");
     EXPECT_EQ(row_of({2, 64, 51, 51}, 4, Layout::nchw), "block");
     EXPECT_EQ(row_of({2, 8, 8, 64}, 4, Layout::nhwc), "few_vectors");
     EXPECT_EQ(row_of({2, 32, 32, 64}, 4, Layout::nhwc), "vectors");

@@ -64,6 +64,17 @@ int64_t least_channels(const KernelInfo &row) {
     return channels;
 }
 
+// Of a group, that the row takes.
+int64_t most_elements(const KernelInfo &row) {
+    for (const Constraint &constraint : row.where) {
+        if (constraint.field == std::string_view("group_elements") &&
+            constraint.relation == Constraint::Relation::at_most) {
+            return constraint.value;
+        }
+    }
+    return std::numeric_limits<int64_t>::max();
+}
+
 // A problem of long groups, or of many channels for rows of few pixels.
 GroupNormProblem long_problem(const KernelInfo &row) {
     GroupNormProblem problem;
@@ -75,23 +86,14 @@ GroupNormProblem long_problem(const KernelInfo &row) {
     for (const Constraint &constraint : row.where) {
         const std::string_view field = constraint.field;
         if (field == "backward") problem.backward = constraint.value == 1;
-        if (field == "pixels" && constraint.relation == Constraint::Relation::at_most) {
+        if (field == "pixels" && constraint.relation != Constraint::Relation::at_least) {
             problem.height = problem.width = 1;
-            problem.channels = 1000000;
+            problem.channels = 2 * std::min<int64_t>(most_elements(row), 500000);
         }
+        if (field == "group_elements" && constraint.relation == Constraint::Relation::at_least)
+            problem.height = std::max(problem.height, constraint.value / problem.width + 1);
     }
     return problem;
-}
-
-// Of a group, that the row takes.
-int64_t most_elements(const KernelInfo &row) {
-    for (const Constraint &constraint : row.where) {
-        if (constraint.field == std::string_view("group_elements") &&
-            constraint.relation == Constraint::Relation::at_most) {
-            return constraint.value;
-        }
-    }
-    return std::numeric_limits<int64_t>::max();
 }
 
 // Ten million equal terms, or as many as the row and the device take, keep their digits, and a mean
@@ -148,7 +150,8 @@ TEST_P(GroupNormRow, LosesNothingBetweenBlocks) {
     const KernelInfo &row = GetParam();
     GroupNormProblem problem = long_problem(row);
     const bool short_groups = std::ranges::any_of(row.where, [](const Constraint &constraint) {
-        return constraint.field == std::string_view("group_elements");
+        return constraint.field == std::string_view("group_elements") &&
+               constraint.relation == Constraint::Relation::at_most;
     });
     if (problem.backward || short_groups) GTEST_SKIP() << "no sum over blocks";
     problem.height = std::min<int64_t>(problem.height, 50);

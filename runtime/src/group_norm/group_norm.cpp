@@ -107,7 +107,7 @@ void forward(const KernelInfo *row, const Tensor &input, const Tensor &weight, c
     const Operand all[] = {images[0], images[1], vectors[0], vectors[1], saved[0], saved[1]};
     OperationCall context(kForward, device, all, stream);
     const bool own_queue = on_own_queue(stream);
-    const GroupNormProblem seen = seen_by_kernel(row, problem, images);
+    const GroupNormProblem seen = seen_by_kernel(row, problem, images, vectors);
     const KernelInfo &kernel = kernel_for(row, problem, seen, device);
     const int64_t slices = slices_of(kernel, seen);
     const Views views(kForward, seen, options.layout, slices);

@@ -104,13 +104,30 @@ inline bool is_aligned(const GroupNormProblem &problem, const Tensor &image) {
            whole(strides[1] * channels);
 }
 
-// The problem as kernels see it. `row`: null where selection takes one.
+// The same of a vector of channels, which kernels of nhwc read as they do pixels. A strided one is
+// copied.
+inline bool is_aligned_vector(const GroupNormProblem &problem, const Tensor &vector) {
+    const bool of_columns =
+        problem.options.layout == Layout::nchw && problem.height * problem.width > 1;
+    return of_columns || !vector.defined() || vector.strides()[0] != 1 ||
+           begins_at_multiple(BufferView(vector, {}), kVectorOfRow * size_of(problem.type));
+}
+
+// The problem as kernels see it. `row`: null where selection takes one. `vectors`: what is read in
+// vectors, too.
 inline GroupNormProblem seen_by_kernel(const KernelInfo *row, const GroupNormProblem &tensors,
-                                       std::span<const Operand> images) {
+                                       std::span<const Operand> images,
+                                       std::span<const Operand> vectors = {}) {
     GroupNormProblem problem = tensors;
-    problem.aligned = tensors.aligned && std::ranges::all_of(images, [&](const Operand &image) {
-                          return !image.tensor.defined() || is_aligned(tensors, image.tensor);
-                      });
+    problem.aligned =
+        tensors.aligned &&
+        std::ranges::all_of(images,
+                            [&](const Operand &image) {
+                                return !image.tensor.defined() || is_aligned(tensors, image.tensor);
+                            }) &&
+        std::ranges::all_of(vectors, [&](const Operand &vector) {
+            return is_aligned_vector(tensors, vector.tensor);
+        });
     if (row && row->layout == problem.options.layout) return problem;
     const size_t c = problem.options.layout == Layout::nhwc ? 3 : 1;
     const bool adjacent = std::ranges::all_of(images, [&](const Operand &image) {

@@ -28,11 +28,16 @@ GroupNormSizes group_norm_sizes(const GroupNormContext &context) {
         sizes = {false, 256, 16, context.nhwc ? 32 : 1, 256, 16, 0};
     } else if (context.schedule == "vectors_of_group") {
         sizes = {false, 256, 16, 1, 256, 16, 0, kVectorOfRow};
+        int short_sums = 0;
         knobs.take("lanes", sizes.lanes, powers(32, 1024));
+        knobs.take("short", short_sums, {0, 1});
+        knobs.take("held", sizes.held, {0, 2, 4, 8});
+        knobs.require(context.nhwc || sizes.held == 0, "channels are held");
+        sizes.short_sums = short_sums != 0;
     } else if (context.schedule == "warp_a_group") {
         sizes = {false, 32, 8, 1, 32, 8, 0};
     } else if (context.schedule == "threads_of_parts") {
-        sizes = {false, 1, 1, 64, 512, 16, 64, 8};
+        sizes = {false, 1, 1, context.nhwc ? 64 : 512, 512, 16, 64, 8};
     } else if (context.schedule == "block_a_channel") {
         sizes = {false, 256, 16, 1, 256, 16, 0};
     } else if (context.schedule == "block_of_a_group") {

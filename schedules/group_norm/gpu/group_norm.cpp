@@ -81,7 +81,48 @@ void sums_of_pixels(GroupNormBackward &stages, const GroupNormContext &context, 
     in_registers(sums, sums.of_lane, c);
 }
 
-// The output of group_norm_vectors(), of nchw, with what its columns have of their channels.
+// The output of group_norm_vectors(), of nhwc, of a pixel that threads hold.
+void held_in_vectors(GroupNorm &stages, const GroupNormSizes &sizes) {
+    const Var vector("vector"), turn("turn"), round("round"), thread("thread");
+    Func out = stages.output;
+    out.compute_root()
+        .split(c, vector, c, kVectorOfRow, TailStrategy::RoundUp)
+        .split(vector, turn, vector, sizes.lanes * sizes.held, guard)
+        .split(vector, round, thread, sizes.lanes)
+        .reorder(c, round, turn, x, y, thread, g, n)
+        .vectorize(c)
+        .unroll(round)
+        .gpu_threads(thread);
+    const Var of("of_vector");
+    stages.terms.compute_at(out, g)
+        .store_in(MemoryType::Register)
+        .bound(pixel, 0, kVectorOfRow * sizes.held)
+        .bound(stages.lane, 0, sizes.lanes)
+        .bound_extent(g, 1)
+        .bound_extent(n, 1)
+        .split(pixel, pixel, of, kVectorOfRow)
+        .unroll(of)
+        .unroll(pixel)
+        .gpu_threads(stages.lane)
+        .never_partition_all();
+    stages.loaded.compute_at(stages.terms, pixel)
+        .store_in(MemoryType::Register)
+        .bound_extent(pixel, kVectorOfRow)
+        .bound_extent(stages.lane, 1)
+        .bound_extent(g, 1)
+        .bound_extent(n, 1)
+        .vectorize(pixel);
+    stages.of_columns.compute_at(out, round)
+        .store_in(MemoryType::Register)
+        .bound_extent(c, kVectorOfRow)
+        .bound_extent(g, 1)
+        .bound_extent(n, 1)
+        .vectorize(c);
+    for (LaneSums *sums : {&stages.first, &stages.about})
+        sums->block_sum.update().unroll(sums->in_block.x);
+}
+
+// Of nchw, with what its columns have of their channels.
 void columns_in_vectors(GroupNorm &stages, int threads) {
     const Var vector("vector"), round("round"), thread("thread");
     Func out = stages.output;
@@ -140,10 +181,13 @@ void group_norm(GroupNorm &stages, const GroupNormContext &context) {
 
 // The same in vectors, of as many threads as the knob `lanes` says.
 void group_norm_vectors(GroupNorm &stages, const GroupNormContext &context) {
-    context.nhwc ? channels_in_vectors(stages, group_norm_sizes(context).lanes)
-                 : columns_in_vectors(stages, group_norm_sizes(context).lanes);
+    const GroupNormSizes sizes = group_norm_sizes(context);
+    sizes.held > 0 ? held_in_vectors(stages, sizes)
+    : context.nhwc ? channels_in_vectors(stages, sizes.lanes)
+                   : columns_in_vectors(stages, sizes.lanes);
     blocks_of_slices(stages.output, n, context.batch);
     sums_of_group(stages, context);
+    if (sizes.held > 0) return;
     for (LaneSums *sums : {&stages.first, &stages.about}) {
         Func terms = sums->terms;
         terms.compute_at(sums->block_sum, sums->in_block.y).store_in(MemoryType::Register);
@@ -197,94 +241,6 @@ void group_norm_rows(GroupNorm &stages, const GroupNormContext &) {
             .gpu_threads(n);
     }
     stages.statistics.bound_extent(group, 1);
-}
-
-namespace {
-
-// The first kernel of group_norm_parts(). Of dimensions that are fused without a split by one,
-// Halide 21 makes one index of memory, though slices lie between them.
-void in_parts(GroupNorm &stages, const GroupNormContext &context, int length) {
-    const Var &bx = stages.bx, &by = stages.by, &bz = stages.bz;
-    const Var co("co"), bo("bo"), yo("yo"), no("no"), block("block");
-    Func parts = stages.of_block;
-    parts.compute_root()
-        .bound(c, 0, context.channels)
-        .bound(bx, 0, ceil_div(context.width, length))
-        .bound(by, 0, context.height)
-        .bound(bz, 0, 1)
-        .bound(g, 0, context.slices)
-        .bound(n, 0, context.batch)
-        .split(c, co, c, 32, guard)
-        .split(bx, bo, bx, 4, guard)
-        .split(by, yo, by, 1)
-        .split(n, no, n, 1)
-        .reorder(bz, c, bx, by, n, co, bo, yo, no, g)
-        .fuse(yo, no, block)
-        .fuse(bo, block, block)
-        .fuse(co, block, block)
-        .gpu_blocks(block, g)
-        .gpu_threads(c, bx)
-        .never_partition_all();
-    const auto in_thread = [&](Func f) {
-        f.compute_at(parts, c).store_in(MemoryType::Register);
-        for (const Var &one : {c, bx, by, bz, g, n}) f.bound_extent(one, 1);
-    };
-    for (Func one : {stages.terms, stages.middle}) in_thread(one);
-    stages.terms.bound_extent(pixel, length).unroll(pixel);
-    for (LaneSums *sums : {&stages.first, &stages.about}) {
-        in_thread(sums->block_sum);
-        sums->block_sum.bound_extent(sums->lane, 1)
-            .update()
-            .unroll(sums->in_block.x)
-            .never_partition_all();
-    }
-}
-
-// The third: a thread has `together` pixels of a channel.
-void output_of_parts(GroupNorm &stages, int together) {
-    // compute_with() asks for one name, which ends with that of the innermost loop that was fused.
-    const Var co("co"), xo("xo"), xt("xt"), yo("yo"), no("no"), go("go"), block("block");
-    Func out = stages.output;
-    out.compute_root()
-        .split(c, co, c, 32, guard)
-        .split(x, xt, x, together, guard)
-        .split(xt, xo, xt, 8, guard)
-        .split(y, yo, y, 1)
-        .split(n, no, n, 1)
-        .reorder(x, c, xt, y, n, co, xo, yo, no, g)
-        .fuse(yo, no, block)
-        .fuse(xo, block, block)
-        .fuse(co, block, block)
-        .fuse(n, block, block)
-        .gpu_blocks(block, g)
-        .gpu_threads(c, xt)
-        .unroll(x)
-        .never_partition_all();
-    load_together(stages, out, c, together);
-    for (Func one : {stages.mean, stages.rstd}) {
-        one.compute_root()
-            .split(group, go, group, 32, guard)
-            .split(n, no, n, 1)
-            .reorder(go, group, n, no, g)
-            .fuse(n, no, block)
-            .gpu_blocks(block, g)
-            .gpu_threads(group)
-            .never_partition_all();
-        one.compute_with(out, block);
-    }
-}
-
-}  // namespace
-
-// Three kernels: threads have 64 pixels of a channel each, in registers, and write their sums into
-// memory; blocks of them merge those of a group; threads have a channel of the output at 8 pixels.
-// The input is read twice. As many threads as the image has elements for, whatever the groups are.
-void group_norm_parts(GroupNorm &stages, const GroupNormContext &context) {
-    const GroupNormSizes sizes = group_norm_sizes(context);
-    in_parts(stages, context, sizes.block);
-    factors_of_groups(stages.factors, {&stages.channel_offsets, &stages.channel_squares},
-                      stages.statistics, context);
-    output_of_parts(stages, sizes.together);
 }
 
 // A group a thread, which stages nothing, for devices without shared memory.

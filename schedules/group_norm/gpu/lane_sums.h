@@ -29,18 +29,19 @@ inline void threads_of_groups(Halide::Func out, std::vector<Halide::VarOrRVar> i
 
 // What a thread adds up, in registers.
 inline void in_registers(generators::LaneSums &sums, Halide::Func at, const Halide::Var &loop) {
-    sums.running.compute_at(at, loop)
-        .store_in(Halide::MemoryType::Register)
-        .bound_extent(sums.lane, 1)
-        .update()
-        .reorder(sums.blocks.x, sums.blocks.y, sums.blocks.z)
-        .never_partition_all();
-    sums.block_sum.compute_at(sums.running, sums.blocks.x)
-        .store_in(Halide::MemoryType::Register)
-        .bound_extent(sums.lane, 1)
-        .update()
-        .reorder(sums.in_block.x, sums.in_block.y, sums.in_block.z)
-        .never_partition_all();
+    using namespace Halide;
+    const auto in_register = [&](Func sum, const LoopLevel &level, const RDom &r) {
+        sum.compute_at(level)
+            .store_in(MemoryType::Register)
+            .bound_extent(sums.lane, 1)
+            .update()
+            .reorder(r.x, r.y, r.z)
+            .never_partition_all();
+    };
+    const LoopLevel thread(at, loop);
+    if (sums.is_long) in_register(sums.running, thread, sums.blocks);
+    in_register(sums.block_sum, sums.is_long ? LoopLevel(sums.running, sums.blocks.x) : thread,
+                sums.in_block);
 }
 
 // A group's, of a thread.

@@ -59,6 +59,11 @@ void softmax_cross_entropy_block_per_row(SoftmaxCrossEntropy &stages,
             .never_partition_all();
     }
     block_in_registers(stages);
+    const auto of_thread = [](Func of_row, const LoopLevel &at) {
+        of_row.compute_at(at).store_in(MemoryType::Register).bound_extent(n, 1);
+    };
+    of_thread(stages.best.in(stages.block_sum), LoopLevel(stages.lane_total, stages.lane));
+    of_thread(stages.of_gradient, LoopLevel(gradient, thread));
     for (Func of_row : {stages.best, stages.sum, stages.at_label}) {
         of_row.compute_at(gradient, n).store_in(MemoryType::GPUShared).bound_extent(n, 1);
     }
@@ -76,8 +81,8 @@ void softmax_cross_entropy_thread_per_row(SoftmaxCrossEntropy &stages,
             .never_partition_all();
     }
     stages.loss.compute_with(stages.gradient, n);
-    for (Func of_row :
-         {stages.lane_best, stages.best, stages.lane_sum, stages.sum, stages.at_label}) {
+    for (Func of_row : {stages.lane_best, stages.best, stages.lane_sum, stages.sum, stages.at_label,
+                        stages.of_gradient}) {
         of_row.compute_at(stages.gradient, n).store_in(MemoryType::Register).bound_extent(n, 1);
     }
     for (Func of_lane : {stages.lane_best, stages.lane_sum}) of_lane.update().never_partition_all();
