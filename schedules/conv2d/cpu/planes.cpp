@@ -39,8 +39,7 @@ Expr blocks_of_task(const Conv2dPlanes &stages, const PlaneTile &tile) {
     return clamp(kTaskWork / (pixels * (d.x.extent() * d.y.extent() + of_pixel)), 1, kBlocksOfTask);
 }
 
-void sum_tiles(Conv2dPlanes &stages, const Conv2dContext &context,
-               const PlaneSchedule &schedule) {
+void sum_tiles(Conv2dPlanes &stages, const Conv2dContext &context, const PlaneSchedule &schedule) {
     const PlaneTile &tile = schedule.tile;
     const RDom &p = stages.place, &d = stages.r;
     stages.line.update()
