@@ -15,6 +15,7 @@ term(planes whole_plane>=1 whole_plane<=262144 few_pixels)  # sums of as few
 # average_planes: bench --family pool2d --filter average_7x7 --layout nchw, on an Intel Xeon, family 6, model 207, 5 times as
 # fast as average_narrow (--row average_narrow).
 #        row             algorithm          schedule     types         layouts    knobs    where
+row(cpu  max_2x2_wide    max                by_channels  f32,f16,bf16  nhwc       vectors:2        average=0 2x2_s2 channels>=32)
 row(cpu  max_2x2         max                by_channels  f32,f16,bf16  nhwc       -        average=0 2x2_s2)
 row(cpu  max_2x2_narrow  max_by_rows        by_rows      f32,f16,bf16  nchw       lanes:8  average=0 2x2_s2 out_w<=35)
 row(cpu  max_2x2         max_by_rows        by_rows      f32,f16,bf16  nchw       -        average=0 2x2_s2)
@@ -23,6 +24,7 @@ row(cpu  max_3x3_s2      max_by_rows        by_rows      f32,f16,bf16  nchw     
 row(cpu  max_wide        max                by_channels  f32,f16,bf16  nhwc       vectors:4        average=0 channels>=64)
 row(cpu  max             max                by_channels  f32,f16,bf16  nhwc       -        average=0)
 row(cpu  max             max_by_rows        by_rows      f32,f16,bf16  nchw       -        average=0)
+row(cpu  average_planes  average            by_channels  f32,f16,bf16  nhwc       vectors:8        average=1 planes channels>=128)
 row(cpu  average_wide    average            by_channels  f32,f16,bf16  nhwc       vectors:4        average=1 few_pixels channels>=64)
 row(cpu  average         average            by_channels  f32,f16,bf16  nhwc       -        average=1 few_pixels)
 row(cpu  average_planes  average_of_planes  by_planes    f32,f16,bf16  nchw       -        average=1 planes)
