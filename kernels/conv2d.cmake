@@ -63,9 +63,10 @@ row(amx  tiles                  slices                tiles             bf16    
 # stage:0,tile_x:4,tile_y:2). The fixed widths are those of networks for pictures of 224 pixels: with the edges known, small
 # images are faster, of bf16 1.2 to 1.7 times (bench --list mobilenetv2 --row depthwise3x3_s1 is without, of a stride of 2
 # --row depthwise3x3_s2).
-# _line: one row, of sounds and of texts, by tiles of 6 pixels of 64 groups: 1.2 to 2.8 times as fast (bench --list audio
-# --filter depthwise, the other by --row depthwise). _line_s1, of 7 by 16: with the stride known the edges have code of their
-# own and the inside compares nothing, 1.4 to 1.9 times as fast as _line (the same, by --row depthwise_line).
+# _line: one row, of sounds and of texts, by tiles of 6 pixels of 64 groups: 2.7 times as fast (bench --list
+# input=1x1x4000x512,weight=512x1x3x1,groups=512,padding=0x1,stride=1x2, the other by --row depthwise). _line_s1, of 7 by 16:
+# with the stride known the edges have code of their own and the inside compares nothing, 1.2 to 1.4 times as fast as _line
+# (bench --list audio --filter depthwise, the other by --row depthwise_line).
 # _wide: four taps of a row share what they read, 1.2 to 1.5 times as fast (bench --list
 # input=1x28x28x256,weight=256x31x31x1,groups=256,padding=15, the other by --row depthwise; of nchw by --row
 # depthwise_planes; _line_wide, and _line of nchw, as above).
