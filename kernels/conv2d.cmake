@@ -24,6 +24,8 @@ term(not_in_place groups_in_place<=0)
 term(bounded_rows copied<=1048576 spread<=256)
 term(copied_window window<=1048576 copied<=16777216 spread<=4096)
 term(bounded_copy copied_window stride_x<=8 stride_y<=8)
+# Taps of a row of a filter of any width, four together, that meet columns next to each other.
+term(wide_s1 stride_x=1 dilation_x=1 kernel_w>=4)
 term(columns_rows copied<=1048576)
 # Planes of the output are lines, of two tiles of 48 columns at least. What a task copies is limited by the depth.
 term(panels line=1 out_pixels>=96 bounded_copy)
@@ -59,35 +61,45 @@ row(amx  tiles                  slices                tiles             bf16    
 # of groups at a time they would come line by line, a pixel apart, which nothing prefetches: 1.2 to 2.1 times as fast on a
 # Xeon of family 6, model 167 (explorer run conv2d input=1x80x80x128,weight=128x3x3x1,groups=128,padding=1 --knobs
 # stage:0,tile_x:4,tile_y:2). The fixed widths are those of networks for pictures of 224 pixels: with the edges known, small
-# images are faster (bench --list mobilenetv2 --row depthwise3x3_s1 is without).
-# _line: one row, of sounds and of texts, by tiles of 6 pixels of 64 groups: 1.2 to 2.8 times as fast (bench --list audio
-# --filter depthwise, the other by --row depthwise).
+# images are faster, of bf16 1.2 to 1.7 times (bench --list mobilenetv2 --row depthwise3x3_s1 is without, of a stride of 2
+# --row depthwise3x3_s2).
+# _line: one row, of sounds and of texts, by tiles of 6 pixels of 64 groups: 2.7 times as fast (bench --list
+# input=1x1x4000x512,weight=512x1x3x1,groups=512,padding=0x1,stride=1x2, the other by --row depthwise). _line_s1, of 7 by 16:
+# with the stride known the edges have code of their own and the inside compares nothing, 1.2 to 1.4 times as fast as _line
+# (bench --list audio --filter depthwise, the other by --row depthwise_line).
+# _wide: four taps of a row share what they read, 1.2 to 1.5 times as fast (bench --list
+# input=1x28x28x256,weight=256x31x31x1,groups=256,padding=15, the other by --row depthwise; of nchw by --row
+# depthwise_planes; _line_wide, and _line of nchw, as above).
 row(cpu  depthwise3x3_s1_large  depthwise             sliding           f32           nhwc       stage:0,tile_x:4,tile_y:2,whole:1/0  depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=393216)
 row(cpu  depthwise3x3_s2_large  depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_x:4,tile_y:2,whole:1/0  depthwise 3x3 stride_2 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=786432)
+row(cpu  depthwise_line_s1      depthwise             sliding           f32           nhwc       stage:0,tile_x:7,whole:1              depthwise stride_x=1 kernel_h=1 kernel_w<=7 groups>=128 not_in_place out_w>=7 out_h<=1 outputs>=32768)
 row(cpu  depthwise_line         depthwise             sliding           f32           nhwc       stage:0,tile_x:6,vectors:4,whole:1   depthwise kernel_w<=7 groups>=128 not_in_place out_w>=6 out_h<=1 outputs>=32768)
-row(cpu  depthwise3x3_s1_w7     depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 same_7 groups>=16 not_in_place)
-row(cpu  depthwise3x3_s1_w14    depthwise             sliding           f32           nhwc       tile_x:14                            depthwise 3x3 same_14 groups>=16 not_in_place)
+row(cpu  depthwise3x3_s1_w7     depthwise             sliding           f32,bf16      nhwc       -                                    depthwise 3x3 same_7 groups>=16 not_in_place)
+row(cpu  depthwise3x3_s1_w14    depthwise             sliding           f32,bf16      nhwc       tile_x:14                            depthwise 3x3 same_14 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w28    depthwise             sliding           f32           nhwc       tile_y:2                             depthwise 3x3 same_28 groups>=16 not_in_place out_h>=2)
-row(cpu  depthwise3x3_s2_w14    depthwise             sliding           f32           nhwc       vectors:2                            depthwise 3x3 half_14 groups>=32 not_in_place)
+row(cpu  depthwise3x3_s2_w14    depthwise             sliding           f32,bf16      nhwc       vectors:2                            depthwise 3x3 half_14 groups>=32 not_in_place)
 row(cpu  depthwise3x3_s2_w28    depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 half_28 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s2_w56    depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 half_56 groups>=16 not_in_place)
-row(cpu  depthwise3x3_s1_small  depthwise             sliding           f32,f16,bf16  nhwc       vectors:2                            depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=7 out_w<=16)
+row(cpu  depthwise3x3_s1_small  depthwise             sliding           f32           nhwc       vectors:2                            depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=7 out_w<=16)
 row(cpu  depthwise3x3_s1        depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_y:2                     depthwise 3x3 stride_1 groups>=16 not_in_place out_w>=7 out_h>=2)
 row(cpu  depthwise3x3_s2        depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_x:4,tile_y:2            depthwise 3x3 stride_2 groups>=16 not_in_place out_w>=4 out_h>=2)
 row(cpu  depthwise5x5_s1        depthwise             sliding           f32           nhwc       vectors:2,stage:0                    depthwise 5x5 stride_1 groups>=32 not_in_place out_w>=7 bounded_rows)
 row(cpu  depthwise5x5_s1        depthwise             sliding           f16,bf16      nhwc       -                                    depthwise 5x5 stride_1 groups>=16 not_in_place out_w>=7 bounded_rows)
 row(cpu  depthwise5x5_s2        depthwise             sliding           f32           nhwc       vectors:2,tile_x:4,stage:0           depthwise 5x5 stride_2 groups>=32 not_in_place out_w>=7 bounded_rows)
 row(cpu  depthwise7x7_s1        depthwise             sliding           f32           nhwc       vectors:2,stage:0                    depthwise 7x7 stride_1 groups>=32 not_in_place out_w>=7 bounded_rows)
-row(cpu  depthwise              depthwise             sliding           f32,f16,bf16  nhwc       tile_x:4                             depthwise groups>=16 not_in_place out_w>=4 bounded_rows)
-row(cpu  depthwise_in_place     depthwise             sliding_in_place  f32,f16,bf16  nhwc       tile_x:4                             depthwise groups>=16 groups_in_place%16=0 bounded_rows)
+row(cpu  depthwise_line_wide    depthwise             sliding           f32           nhwc       tile_x:10,taps:4                     depthwise wide_s1 groups>=16 not_in_place out_w>=10 out_h<=1 bounded_rows)
+row(cpu  depthwise_wide         depthwise             sliding           f32           nhwc       tile_x:7,tile_y:2,taps:4             depthwise wide_s1 groups>=16 not_in_place out_w>=7 out_h>=2 bounded_rows)
+row(cpu  depthwise              depthwise             sliding_in_place  f32,f16,bf16  nhwc       tile_x:4                             depthwise groups>=16 groups_in_place%16=0 bounded_rows)
+row(cpu  depthwise_line         depthwise_planes      planes            f32           nchw       tile_x:10,tile_y:1,taps:4            depthwise stride_x=1 dilation_x=1 planes out_h<=1)
 row(cpu  depthwise3x3_s1_small  depthwise_planes      planes            f32           nchw       -                                    depthwise 3x3 stride_1 planes out_w<=32)
 row(cpu  depthwise3x3_s1        depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:7                     depthwise 3x3 stride_1 bounded_rows)
 row(cpu  depthwise3x3_s2        depthwise_planes      planes            f32,f16,bf16  nchw       -                                    depthwise 3x3 stride_2 planes)
 row(cpu  depthwise5x5_s1        depthwise_planes      planes            f32,f16,bf16  nchw       -                                    depthwise 5x5 stride_1 planes)
 row(cpu  depthwise5x5_s2        depthwise_planes      planes            f32           nchw       -                                    depthwise 5x5 stride_2 planes)
 row(cpu  depthwise7x7_s1        depthwise_planes      planes            f32           nchw       -                                    depthwise 7x7 stride_1 planes)
+row(cpu  depthwise_wide         depthwise_planes      planes            f32           nchw       taps:4                               depthwise wide_s1 planes)
 row(cpu  depthwise_planes       depthwise_planes      planes            f32,f16,bf16  nchw       -                                    depthwise planes)
-row(cpu  depthwise              depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                    depthwise groups>=9 width>=4 bounded_rows)
+row(cpu  depthwise              depthwise_transposed  sliding           f32           nchw       -                                    depthwise groups>=9 width>=4 bounded_rows)
 row(cpu  depthwise_any          depthwise             sliding           f32,f16,bf16  nchw       -                                    depthwise bounded_rows)
 # Few channels a group: vectors across groups (4, 8), whose filters are so small that a task packs them, or the sizes
 # known to the compiler (16, 32). Fixed widths where they gain a tenth over the rows below (bench --list resnext50

@@ -12,9 +12,13 @@ term(planes whole_plane>=1 whole_plane<=262144 few_pixels)  # sums of as few
 # (max_n64_8x8_32_2x2_s2), 0.88 (average_7x7_1280_7x7_s1).
 # 3x3_s2, the pooling after most first layers: bench --family pool2d --filter 3x3_s2, 1.1 to 1.2 times as fast as max_wide,
 # of nchw 1.4 times as fast as max (--row max_wide; --layout nchw --row max).
-# average_planes: bench --family pool2d --filter average_7x7 --layout nchw, on an Intel Xeon, family 6, model 207, 5 times as
+# max_2x2_wide, two vectors of channels side by side: bench --family pool2d --filter 2x2_s2, 1.2 to 1.4 times as fast as
+# max_2x2 (--row max_2x2). average_planes of nhwc, eight: pixels a power of two apart meet in few sets of the first cache,
+# and what is read of one should be much: bench --family pool2d --filter average_7x7_2048, 1.5 times as fast as average_wide.
+# average_planes of nchw: bench --family pool2d --filter average_7x7 --layout nchw, on an Intel Xeon, family 6, model 207, 5 times as
 # fast as average_narrow (--row average_narrow).
 #        row             algorithm          schedule     types         layouts    knobs    where
+row(cpu  max_2x2_wide    max                by_channels  f32,f16,bf16  nhwc       vectors:2        average=0 2x2_s2 channels>=32)
 row(cpu  max_2x2         max                by_channels  f32,f16,bf16  nhwc       -        average=0 2x2_s2)
 row(cpu  max_2x2_narrow  max_by_rows        by_rows      f32,f16,bf16  nchw       lanes:8  average=0 2x2_s2 out_w<=35)
 row(cpu  max_2x2         max_by_rows        by_rows      f32,f16,bf16  nchw       -        average=0 2x2_s2)
@@ -23,6 +27,7 @@ row(cpu  max_3x3_s2      max_by_rows        by_rows      f32,f16,bf16  nchw     
 row(cpu  max_wide        max                by_channels  f32,f16,bf16  nhwc       vectors:4        average=0 channels>=64)
 row(cpu  max             max                by_channels  f32,f16,bf16  nhwc       -        average=0)
 row(cpu  max             max_by_rows        by_rows      f32,f16,bf16  nchw       -        average=0)
+row(cpu  average_planes  average            by_channels  f32,f16,bf16  nhwc       vectors:8        average=1 planes channels>=128)
 row(cpu  average_wide    average            by_channels  f32,f16,bf16  nhwc       vectors:4        average=1 few_pixels channels>=64)
 row(cpu  average         average            by_channels  f32,f16,bf16  nhwc       -        average=1 few_pixels)
 row(cpu  average_planes  average_of_planes  by_planes    f32,f16,bf16  nchw       -        average=1 planes)

@@ -34,8 +34,15 @@ bool loops_over_rows(const Conv2dContext &context) {
     return context.kernel_w * context.kernel_h == 0 || context.kernel_w * context.kernel_h > 9;
 }
 
-void unroll_taps(Halide::Func &sum, const Halide::RDom &taps, const Conv2dContext &context) {
-    if (context.kernel_w * context.kernel_h > 0) sum.update().unroll(taps.x);
+void unroll_taps(Halide::Func &sum, const Halide::RDom &taps, const Conv2dContext &context,
+                 int together) {
+    if (context.kernel_w * context.kernel_h > 0) {
+        sum.update().unroll(taps.x);
+    } else if (together > 1) {
+        const Halide::RVar tap("tap");
+        sum.update().split(taps.x, taps.x, tap, together, Halide::TailStrategy::GuardWithIf);
+        sum.update().unroll(tap);
+    }
     if (!loops_over_rows(context)) sum.update().unroll(taps.y);
 }
 

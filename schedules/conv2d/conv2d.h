@@ -77,7 +77,9 @@ int dot_lanes(const Conv2dContext &context);
 bool rows_inside(const Conv2dContext &context);
 // Depthwise. Of a filter of known size the taps of a row are unrolled, of a small one all.
 bool loops_over_rows(const Conv2dContext &context);
-void unroll_taps(Halide::Func &sum, const Halide::RDom &taps, const Conv2dContext &context);
+// Else so many of a row together, which share what they read.
+void unroll_taps(Halide::Func &sum, const Halide::RDom &taps, const Conv2dContext &context,
+                 int together = 1);
 // Rows of the input that so many rows of the output need, as a power of two where they are known.
 Halide::Expr rows_of_window(const Conv2dContext &context, int outputs, const Halide::Expr &stride_y,
                             const Halide::Expr &window_h);

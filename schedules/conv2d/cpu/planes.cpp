@@ -8,6 +8,28 @@ namespace hk::schedules {
 
 namespace {
 
+struct PlaneSchedule {
+    PlaneTile tile;
+    int taps;  // of a row of a filter of any size, as many side by side
+};
+
+// A row of a stride of 2, or of few taps: the fewer rows of the input are kept. Else two, which
+// share what they read.
+int rows_of_sums(const Conv2dContext &context) {
+    return context.stride_y > 1 || !loops_over_rows(context) ? 1 : 2;
+}
+
+PlaneSchedule choose(const Conv2dContext &context) {
+    Knobs knobs(context.knobs);
+    const TransposedSums sums = transposed_sums(context, rows_of_sums(context), knobs);
+    PlaneTile tile{sums.x, sums.y, context.target.natural_vector_size<float>(), 4};
+    knobs.take("pixels", tile.pixels, {4, 8, 16});
+    int taps = 1;
+    knobs.take("taps", taps, steps(1, 8));
+    knobs.end();
+    return {tile, taps};
+}
+
 // Blocks of groups in a task. Transposing a pixel there and back takes about as long as so many
 // multiplications.
 Expr blocks_of_task(const Conv2dPlanes &stages, const PlaneTile &tile) {
@@ -17,13 +39,8 @@ Expr blocks_of_task(const Conv2dPlanes &stages, const PlaneTile &tile) {
     return clamp(kTaskWork / (pixels * (d.x.extent() * d.y.extent() + of_pixel)), 1, kBlocksOfTask);
 }
 
-// A row of a stride of 2, or of few taps: the fewer rows of the input are kept. Else two, which
-// share what they read.
-int rows_of_sums(const Conv2dContext &context) {
-    return context.stride_y > 1 || !loops_over_rows(context) ? 1 : 2;
-}
-
-void sum_tiles(Conv2dPlanes &stages, const Conv2dContext &context, const PlaneTile &tile) {
+void sum_tiles(Conv2dPlanes &stages, const Conv2dContext &context, const PlaneSchedule &schedule) {
+    const PlaneTile &tile = schedule.tile;
     const RDom &p = stages.place, &d = stages.r;
     stages.line.update()
         .reorder(g, p.x, p.y, p.z, p.w)
@@ -42,7 +59,7 @@ void sum_tiles(Conv2dPlanes &stages, const Conv2dContext &context, const PlaneTi
         .vectorize(g)
         .unroll(x)
         .unroll(y);
-    unroll_taps(stages.sum, d, context);
+    unroll_taps(stages.sum, d, context, schedule.taps);
 }
 
 // A row is transposed once it enters the window.
@@ -79,14 +96,7 @@ void pack(Conv2dPlanes &stages, const Conv2dContext &context, const LoopLevel &t
 
 }  // namespace
 
-PlaneTile plane_tile(const Conv2dContext &context) {
-    Knobs knobs(context.knobs);
-    const TransposedSums sums = transposed_sums(context, rows_of_sums(context), knobs);
-    PlaneTile tile{sums.x, sums.y, context.target.natural_vector_size<float>(), 4};
-    knobs.take("pixels", tile.pixels, {4, 8, 16});
-    knobs.end();
-    return tile;
-}
+PlaneTile plane_tile(const Conv2dContext &context) { return choose(context).tile; }
 
 namespace cpu {
 
@@ -104,7 +114,8 @@ namespace cpu {
 // all of a row first; tiles of three rows or of 14 columns; tiles of 8 columns on the way in, of 8
 // pixels on the way back.
 void planes(Conv2dPlanes &stages, const Conv2dContext &context) {
-    const PlaneTile tile = plane_tile(context);
+    const PlaneSchedule schedule = choose(context);
+    const PlaneTile &tile = schedule.tile;
     const RDom &to = stages.to;
     const RVar task("task"), block("block");
     Func &output = stages.output;
@@ -120,7 +131,7 @@ void planes(Conv2dPlanes &stages, const Conv2dContext &context) {
     transpose_at(LoopLevel(output, to.z), stages.back, {kTransposedGroups, tile.pixels},
                  arguments_of_tiles(stages.back));
     stages.line.compute_at(output, block).hoist_storage(output, task);
-    sum_tiles(stages, context, tile);
+    sum_tiles(stages, context, schedule);
     stages.start.compute_at(output, task).vectorize(g, kTransposedGroups);
     pack(stages, context, LoopLevel(output, task));
     transpose_rows(stages, context, tile, LoopLevel(output, block), LoopLevel(output, task));

@@ -15,13 +15,14 @@ struct DepthwiseTile {
     int stage;    // 1: pad the input's rows in a buffer first; 0: read the input as it is
     int lanes;    // of a vector
     int whole;    // nhwc, 1: all groups of a tile of pixels before the next tile
+    int taps;     // nhwc: of a row of a filter of any size, as many side by side
 };
 
 // nhwc, 3x3: 2 * 7 accumulators of 32 registers, the filter read from the first cache.
 DepthwiseTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    DepthwiseTile tile = context.nhwc ? DepthwiseTile{1, 7, 1, context.width == 0, lanes, 0}
-                                      : DepthwiseTile{1, 1, 2, 1, lanes, 0};
+    DepthwiseTile tile = context.nhwc ? DepthwiseTile{1, 7, 1, context.width == 0, lanes, 0, 1}
+                                      : DepthwiseTile{1, 1, 2, 1, lanes, 0, 1};
     // Tiles are no wider than the output.
     const int columns = context.width / std::max(context.stride_x, 1);
     Knobs knobs(context.knobs);
@@ -30,6 +31,7 @@ DepthwiseTile choose(const Conv2dContext &context) {
         knobs.take("tile_x", tile.x, steps(1, columns > 0 ? std::min(columns, 16) : 16));
         knobs.take("stage", tile.stage, {0, 1});
         knobs.take("whole", tile.whole, {0, 1});
+        knobs.take("taps", tile.taps, steps(1, 8));
     }
     knobs.take("tile_y", tile.y, steps(1, 8));
     knobs.take("lanes", tile.lanes, {4, 8, 16});
@@ -135,7 +137,7 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .unroll(g)
         .unroll(x)
         .unroll(y);
-    unroll_taps(stages.sum, d, context);
+    unroll_taps(stages.sum, d, context, tile.taps);
     for (Func *f : {&stages.start, &stages.packed})
         f->compute_at(out, tile.whole ? yb : gb).vectorize(g, lanes, tile.whole ? guard : round_up);
     stages.packed.specialize(context.groups_adjacent);

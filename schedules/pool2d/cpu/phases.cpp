@@ -1,3 +1,4 @@
+#include "generators/ceil_div.h"
 #include "schedules/pool2d/cpu/bands.h"
 #include "schedules/pool2d/pool2d_backward.h"
 
@@ -41,6 +42,12 @@ Strides known_strides(const Pool2dContext &context) {
     return strides;
 }
 
+// No more than an image has, in whole strides.
+Expr rows_of_band(const PhaseTile &tile, const Pool2dContext &context) {
+    const int stride = known_strides(context).y;
+    return min(tile.rows, ceil_div(context.rows, stride) * stride);
+}
+
 Expr bands_of_task(const PhaseTile &tile, const Pool2dContext &context) {
     return tile.chunk / context.row / min(tile.rows, context.rows);
 }
@@ -62,7 +69,7 @@ void phases_of_columns(Pool2dBackward &stages, const Pool2dContext &context) {
     Func &out = stages.output;
     out.compute_root()
         .split(x, xo, x, lanes * stride.x, guard)
-        .split(y, yo, y, tile.rows, guard)
+        .split(y, yo, y, rows_of_band(tile, context), guard)
         .split(y, ys, y, stride.y, guard);
     tasks_of_bands(out, context, {x, y, xo, ys, c, n}, bands_of_task(tile, context), yo, band,
                    task);
@@ -105,9 +112,9 @@ void phases_of_columns(Pool2dBackward &stages, const Pool2dContext &context) {
 }
 
 // Vectors of channels, several side by side, the last of which begin before the end of those before
-// them: images have as many. What a row of windows has found is there for the next row of pixels.
-// Lost: fewer channels under a mask, whose sums are then in memory; gradients of windows kept
-// beside places, which leave the first cache.
+// them: images have as many. What a row of windows has found is there for the next row of pixels;
+// where windows don't overlap it stays in registers. Lost: fewer channels under a mask, whose sums
+// are then in memory; gradients of windows kept beside places, which leave the first cache.
 void phases_of_channels(Pool2dBackward &stages, const Pool2dContext &context) {
     const PhaseTile tile = choose(context);
     const Strides stride = known_strides(context);
@@ -119,7 +126,7 @@ void phases_of_channels(Pool2dBackward &stages, const Pool2dContext &context) {
         .split(c, co, c, block, last)
         .split(c, kv, c, lanes, last)
         .split(x, xo, x, stride.x, guard)
-        .split(y, yo, y, tile.rows, guard)
+        .split(y, yo, y, rows_of_band(tile, context), guard)
         .split(y, ys, y, stride.y, guard);
     tasks_of_bands(out, context, {c, kv, x, y, co, xo, ys, n}, bands_of_task(tile, context), yo,
                    band, task);
@@ -139,16 +146,22 @@ void phases_of_channels(Pool2dBackward &stages, const Pool2dContext &context) {
     taps.reorder(c, stages.taps.x, stages.taps.y, phase, y, kv).unroll(phase).unroll(y);
     unroll_window(taps, stages.taps);
     Func &kept = stages.dense.defined() ? stages.dense : stages.given;
-    kept.store_at(out, band)
-        .compute_at(out, ys)
-        .hoist_storage(out, task)
-        .split(c, co, c, block, last)
-        .split(c, kv, c, lanes, last)
-        .vectorize(c)
-        .unroll(kv);
+    const bool apart = context.kernel_w <= stride.x && context.kernel_h <= stride.y;
+    if (apart) {
+        in_registers(kept.compute_at(out, co).bound_extent(c, block));
+    } else {
+        kept.store_at(out, band)
+            .compute_at(out, ys)
+            .hoist_storage(out, task)
+            .split(c, co, c, block, last)
+            .split(c, kv, c, lanes, last)
+            .vectorize(c)
+            .unroll(kv);
+    }
     if (!stages.dense.defined()) return;
-    stages.limit.compute_at(stages.dense, co);
-    stages.window.compute_at(stages.dense, co);
+    const LoopLevel around(apart ? out : kept, co);
+    stages.limit.compute_at(around);
+    stages.window.compute_at(around);
     for (Func *of : {&stages.limit, &stages.window}) in_registers(of->bound_extent(c, block));
     Stage scan = in_registers(stages.window.update());
     scan.reorder(c, stages.r.x, stages.r.y, kv);

@@ -23,7 +23,7 @@ Pool2dTile choose(const Pool2dContext &context) {
     Knobs knobs(context.knobs);
     knobs.take("chunk", tile.chunk, powers(1024, 1 << 18));
     knobs.take("lanes", tile.lanes, {4, 8, 16});
-    if (context.nhwc) knobs.take("vectors", tile.vectors, {1, 2, 4});
+    if (context.nhwc) knobs.take("vectors", tile.vectors, {1, 2, 4, 8});
     knobs.end();
     return tile;
 }
