@@ -116,14 +116,13 @@ public:
         for (int i = 0; i < stages_ - 1; i++) start.push_back(begin);
         const Expr gathered = outermost_ ? outermost_->read_place() : Expr();
         const Stmt summed = ReadStage(loop_, numbers_[read()], gathered, memory_).mutate(sum);
-        std::vector<Stmt> step = {
-            call_instruction("hk_cp_async_wait_" + std::to_string(stages_ - 2)), barrier};
-        if (outermost_) step.push_back(outermost_->begun(copies.of_outermost));
-        step.push_back(begin);
-        step.push_back(outermost_ ? outermost_->summed(summed) : summed);
-        step.push_back(numbers_.set(read(), after(numbers_[read()])));
+        const Stmt step = Block::make(
+            {call_instruction("hk_cp_async_wait_" + std::to_string(stages_ - 2)), barrier,
+             outermost_ ? outermost_->step(copies.of_outermost, begin, summed)
+                        : Block::make(begin, summed),
+             numbers_.set(read(), after(numbers_[read()]))});
         start.push_back(For::make(unique_name("step"), 0, steps, ForType::Serial, Partition::Never,
-                                  DeviceAPI::None, Block::make(step)));
+                                  DeviceAPI::None, step));
         return numbers_.allocated_around(Block::make(start));
     }
 

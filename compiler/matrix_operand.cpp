@@ -167,25 +167,31 @@ Tile Operand::tile() const {
     return {memory, from, std::max(row, 7), span() / kMatrix - 1};
 }
 
+// Of a pair's first row, or its second, of a thread y, and so much further. What both add is apart:
+// steps change nothing else.
+Expr Operand::place_of_gathered(size_t element, const Expr &y, const Expr &is_first,
+                                const Expr &further) const {
+    const std::map<std::string, Expr> row = {{loop_, 0}, {y_, y}};
+    Linear first(simplify(substitute(row, elements_[element].index))),
+        second(simplify(substitute(row, elements_[element + 1].index))), both(0);
+    for (auto term = first.terms.begin(); term != first.terms.end();) {
+        const auto same = second.terms.find(term->first);
+        if (same == second.terms.end() || same->second != term->second) {
+            term++;
+            continue;
+        }
+        second.terms.erase(same);
+        both.terms.insert(first.terms.extract(term++));
+    }
+    return (select(is_first, first.sum(), second.sum()) + further) + both.sum();
+}
+
 Expr Operand::first_place(size_t element) const {
     const Expr x = Variable::make(Int(32), x_), y = Variable::make(Int(32), y_);
     const Expr n = x + y % 2 * kLanesX, matrix = y / 2;  // of 8 threads
     if (gathered_) {
-        const std::map<std::string, Expr> row = {{loop_, 0}, {y_, n}};
-        // What both of a pair add is apart: steps change nothing else.
-        Linear first(simplify(substitute(row, elements_[element].index))),
-            second(simplify(substitute(row, elements_[element + 1].index))), both(0);
-        for (auto term = first.terms.begin(); term != first.terms.end();) {
-            const auto same = second.terms.find(term->first);
-            if (same == second.terms.end() || same->second != term->second) {
-                term++;
-                continue;
-            }
-            second.terms.erase(same);
-            both.terms.insert(first.terms.extract(term++));
-        }
-        const Expr of_row = select(matrix % 2 == 0, first.sum(), second.sum());
-        return swizzled(((of_row + matrix / 2 * vector()) + both.sum()) * bytes(), tile());
+        const Expr row = place_of_gathered(element, n, matrix % 2 == 0, matrix / 2 * vector());
+        return swizzled(row * bytes(), tile());
     }
     Expr of_thread;
     if (wide_across())

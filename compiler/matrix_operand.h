@@ -92,6 +92,8 @@ private:
     void check_gathered() const;
     void check_across() const;
     Halide::Expr start() const;
+    Halide::Expr place_of_gathered(size_t element, const Halide::Expr &y,
+                                   const Halide::Expr &is_first, const Halide::Expr &further) const;
     int multiple() const;
     int span() const;
 };

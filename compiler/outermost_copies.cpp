@@ -46,44 +46,34 @@ OutermostCopies::OutermostCopies(const Nest &nest, const StepNumbers &numbers, i
     : nest_(nest), numbers_(numbers), first_(first), bytes_(bytes) {}
 
 int OutermostCopies::count_of_numbers(const Nest &nest) {
-    return 2 + static_cast<int>(nest.levels().size());
+    return 1 + static_cast<int>(nest.levels().size());
 }
 
 Expr OutermostCopies::write_place() const { return numbers_[write()]; }
 
-Expr OutermostCopies::read_place() const { return numbers_[read()]; }
+// Of two stages the one that is written next, once the other's copies have begun.
+Expr OutermostCopies::read_place() const { return numbers_[write()]; }
 
 Stmt OutermostCopies::start(const Stmt &copies, const Expr &steps) const {
-    std::vector<Stmt> all = {numbers_.set(next(), nest_.levels()[0].min), numbers_.set(write(), 0),
-                             numbers_.set(read(), 0)};
+    std::vector<Stmt> all = {numbers_.set(next(), nest_.levels()[0].min), numbers_.set(write(), 0)};
     for (int i = 1; i < loops(); i++) all.push_back(numbers_.set(inside(i), nest_.levels()[i].min));
     all.push_back(IfThenElse::make(steps > 0, begun_next(copies)));
     return Block::make(all);
 }
 
-Stmt OutermostCopies::begun(const Stmt &copies) const {
+Stmt OutermostCopies::step(const Stmt &copies, const Stmt &begin, const Stmt &sum) const {
     Expr is_first = const_true();
-    for (int i = 1; i < loops(); i++)
-        is_first = is_first && numbers_[inside(i)] == nest_.levels()[i].min;
-    return IfThenElse::make(simplify(is_first), begun_next(copies));
-}
-
-Stmt OutermostCopies::summed(const Stmt &sum) const {
-    const std::vector<Expr> now = values(), next = nest_.after(now).values;
-    Expr is_last = const_true();
-    std::vector<std::pair<int, Expr>> sets;
+    std::vector<std::string> names;
+    std::vector<Stmt> sets;
     for (int i = 1; i < loops(); i++) {
-        const Nest::Level &level = nest_.levels()[i];
-        is_last = is_last && now[i] == level.min + level.extent - 1;
-        sets.emplace_back(inside(i), next[i]);
+        is_first = is_first && numbers_[inside(i)] == nest_.levels()[i].min;
+        names.push_back(unique_name("next"));
+        sets.push_back(numbers_.set(inside(i), Variable::make(Int(32), names.back())));
     }
-    sets.emplace_back(read(), select(simplify(is_last), after(read()), numbers_[read()]));
-    return Block::make(nest_.at(now, sum), numbers_.set_all(sets));
-}
-
-Expr OutermostCopies::after(int place) const {
-    const Expr now = numbers_[place];
-    return select(now == (kStages - 1) * bytes_, 0, now + bytes_);
+    // The step whose copies begin is the next one.
+    Stmt rest = Block::make({begin, nest_.at(values(), sum), Block::make(sets)});
+    for (int i = 1; i < loops(); i++) rest = LetStmt::make(names[i - 1], numbers_[i], rest);
+    return Block::make(IfThenElse::make(simplify(is_first), begun_next(copies)), rest);
 }
 
 // The outermost loop's is not known: a sum has no use for it (Nest::changes_with_outermost).
@@ -100,8 +90,10 @@ Stmt OutermostCopies::begun_next(const Stmt &copies) const {
     for (auto let = outermost.lets.rbegin(); let != outermost.lets.rend(); let++)
         all = LetStmt::make(let->first, let->second, all);
     all = LetStmt::make(outermost.name, value, all);
+    const Expr place = numbers_[write()];
     return Block::make({IfThenElse::make(value < outermost.min + outermost.extent, all),
-                        numbers_.set(next(), value + 1), numbers_.set(write(), after(write()))});
+                        numbers_.set(next(), value + 1),
+                        numbers_.set(write(), select(place == 0, bytes_, 0))});
 }
 
 }  // namespace hk::compiler

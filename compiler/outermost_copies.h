@@ -16,21 +16,23 @@ class OutermostCopies {
 public:
     static constexpr int kStages = 2;
 
-    // Its numbers are those from `first` on; a stage has so many bytes.
+    // Its numbers are those from `first` on, those before begin with the values of the loops whose
+    // copies begin next, one step ahead. A stage has so many bytes.
     OutermostCopies(const Nest &nest, const StepNumbers &numbers, int first, int bytes);
     static int count_of_numbers(const Nest &nest);
 
-    // Places of the stages that are written and read.
+    // Places of the stage that is written next, and of the one that a step's sum reads.
     Halide::Expr write_place() const;
     Halide::Expr read_place() const;
 
     // Before all steps, of which there are so many: the first copies.
     Halide::Internal::Stmt start(const Halide::Internal::Stmt &copies,
                                  const Halide::Expr &steps) const;
-    // Of a step: the copies of the outermost loop's next one, with the first of the steps inside.
-    Halide::Internal::Stmt begun(const Halide::Internal::Stmt &copies) const;
-    // Its sum, which uses the values of the loops inside; and on to the next step.
-    Halide::Internal::Stmt summed(const Halide::Internal::Stmt &sum) const;
+    // A step: with the first of those inside `copies`, of the outermost loop's next one; then what
+    // each step has, `begin`, and its sum, which uses the values of the loops inside.
+    Halide::Internal::Stmt step(const Halide::Internal::Stmt &copies,
+                                const Halide::Internal::Stmt &begin,
+                                const Halide::Internal::Stmt &sum) const;
 
 private:
     const Nest &nest_;
@@ -41,10 +43,8 @@ private:
     // The outermost loop's value whose copies begin next; those of the loops inside.
     int next() const { return first_; }
     int write() const { return first_ + 1; }
-    int read() const { return first_ + 2; }
-    int inside(int level) const { return first_ + 2 + level; }
+    int inside(int level) const { return first_ + 1 + level; }
 
-    Halide::Expr after(int place) const;
     std::vector<Halide::Expr> values() const;
     Halide::Internal::Stmt begun_next(const Halide::Internal::Stmt &copies) const;
 };
