@@ -28,13 +28,13 @@ row(cpu  gradient      parts                cached_part   f32,f16,bf16  nhwc,nch
 # (kMostChannels, generators/group_norm/group_norm.h).
 #        row                algorithm        schedule          types         layouts    knobs     budget                                                where
 row(cuda held_32            vectors          vectors_of_group  f32,f16,bf16  nhwc       lanes:32,held:8   shared:516,registers:72,conflicts:1.0,sectors:1.0     backward=0 aligned=1 pixels=1 group_elements<=1024)
-row(cuda held_256           vectors          vectors_of_group  f32,f16,bf16  nhwc       lanes:256,held:8  shared:3204,registers:72                              backward=0 aligned=1 pixels=1 group_elements<=8192)
+row(cuda held_256           vectors          vectors_of_group  f32,f16,bf16  nhwc       lanes:256,held:8  shared:3204,registers:72,conflicts:1.0,sectors:1.0     backward=0 aligned=1 pixels=1 group_elements<=8192)
 row(gpu  rows               runs             warp_a_group      f32,f16,bf16  nhwc       -         shared:3616,registers:56,conflicts:1.05,sectors:1.2   backward=0 few_pixels)
 row(cuda few_vectors        vectors          vectors_of_group  f32,f16,bf16  nhwc       lanes:64,short:1  shared:900,registers:48,conflicts:1.0,sectors:2.0     backward=0 aligned=1 group_elements<=8192)
 row(cuda vectors            vectors          vectors_of_group  f32,f16,bf16  nhwc       -         shared:3204,registers:48,conflicts:1.0,sectors:1.05   backward=0 aligned=1 group_elements<=32768)
 row(gpu  block              runs             block_a_group     f32,f16,bf16  nhwc       -         shared:3204,registers:56,conflicts:1.0,sectors:3.0    backward=0 channels_per_group>=8 group_elements<=32768)
 row(gpu  parts              parts            threads_of_parts  f32,f16,bf16  nhwc       -         shared:2184,registers:96,conflicts:1.0,sectors:1.3    backward=0 pixels>=8)
-row(cuda few_vectors        vectors          vectors_of_group  f32,f16,bf16  nchw       lanes:64,short:1  shared:900,registers:48,conflicts:1.0,sectors:1.05    backward=0 aligned=1 group_elements<=8192)
+row(cuda few_vectors        vectors          vectors_of_group  f32,f16,bf16  nchw       lanes:64,short:1  shared:900,registers:48,conflicts:1.0,sectors:1.0     backward=0 aligned=1 group_elements<=8192)
 row(cuda parts              parts            threads_of_parts  f32           nchw       -         shared:2184,registers:96,conflicts:1.0,sectors:1.0     backward=0 aligned=1 all_groups<=33 group_elements>=65536)
 row(cuda parts              parts            threads_of_parts  f16,bf16      nchw       -         shared:2184,registers:96,conflicts:1.0,sectors:1.0     backward=0 aligned=1 all_groups<=66 group_elements>=65536)
 row(cuda vectors            vectors          vectors_of_group  f32,f16,bf16  nchw       -         shared:3204,registers:48,conflicts:1.0,sectors:1.0    backward=0 aligned=1)
