@@ -330,7 +330,8 @@ TEST(TensorProductRowsOnGpu, AreOfTheFamilyOfTheMode) {
                    : "";
     };
     if (row_of(DataType::f32, 64, Summation::atomic).empty()) GTEST_SKIP() << "without OpenCL";
-    EXPECT_EQ(row_of(DataType::f32, 64, Summation::atomic), "tensor_product_atomic any");
+    EXPECT_EQ(row_of(DataType::f32, 64, Summation::atomic), "tensor_product_atomic vectors");
+    EXPECT_EQ(row_of(DataType::f32, 66, Summation::atomic), "tensor_product_atomic any");
     EXPECT_EQ(row_of(DataType::f32, 128, Summation::atomic), "tensor_product_atomic large");
     EXPECT_EQ(row_of(DataType::f16, 64, Summation::atomic), "tensor_product_stationary any");
     EXPECT_EQ(row_of(DataType::f64, 64, Summation::atomic), "tensor_product_stationary any");
