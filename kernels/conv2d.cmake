@@ -65,8 +65,8 @@ row(amx  tiles                  slices                tiles             bf16    
 # --row depthwise3x3_s2).
 # _line: one row, of sounds and of texts, by tiles of 6 pixels of 64 groups: 2.7 times as fast (bench --list
 # input=1x1x4000x512,weight=512x1x3x1,groups=512,padding=0x1,stride=1x2, the other by --row depthwise). _line_s1, of 7 by 16:
-# with the stride known the edges have code of their own and the inside compares nothing, 1.2 to 1.4 times as fast as _line
-# (bench --list audio --filter depthwise, the other by --row depthwise_line).
+# with the stride known the edges have code of their own and the inside compares nothing; bench --list audio --filter
+# depthwise, the other by --row depthwise_line: 1.2 to 1.4 times as fast.
 # _wide: four taps of a row share what they read, 1.2 to 1.5 times as fast (bench --list
 # input=1x28x28x256,weight=256x31x31x1,groups=256,padding=15, the other by --row depthwise; of nchw by --row
 # depthwise_planes; _line_wide, and _line of nchw, as above).
@@ -214,7 +214,7 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # others, until 3x3 filters had halos. Tiles whose warps have 64 by 64 sums have fewer instructions and are slower: two
 # blocks a multiprocessor, not four. Sums in parts have 128 by 64.
 # matrices_halos: what all taps of a tile meet is staged once a slice (generators/conv2d/halo.h), for rows of up to 80
-# pixels. By the model shared memory has 15 % less to do and bounds ResNet-50's 28x28 and 14x14 layers at 0.89 of the
+# pixels. By the model shared memory has 14 % less to do and bounds ResNet-50's 28x28 and 14x14 layers at 0.89 of the
 # tensor cores' time, not 0.76 (counts --list resnet50 --family conv2d --type bf16 --batch 32).
 # matrices_windows: first layers, and nhwc's channels that are no whole vectors (generators/conv2d/channels_last.h).
 # products of nchw read the input as it is; so do rows and rows_4 of 1x1 filters, in vectors of 8 and 4 pixels. For other

@@ -1,7 +1,6 @@
 #include "schedules/conv2d/gpu/matrices.h"
 
 #include "runtime/src/convolution/halo_sizes.h"
-
 #include "schedules/conv2d/gpu/channels_last.h"
 #include "schedules/conv2d/gpu/matrix_factors.h"
 #include "schedules/conv2d/gpu/staged.h"

@@ -163,8 +163,8 @@ void stage_factors(Conv2dSliced &stages, const MatrixTiles &t, bool across) {
         stages.tap.reorder_storage(c, x, stages.tile, g);
         cooperative_copy(stages.tap,
                          LoopLevel(stages.sum, RVar("stages_" + std::to_string(t.stages))),
-                         {{c, slice.channels}, {x, t.halo}, {stages.tile, 1}, {g, 1}}, t.threads(),
-                         slice.vector, true);
+                         {{c, slice.channels}, {x, stages.halo}, {stages.tile, 1}, {g, 1}},
+                         t.threads(), slice.vector, true);
         return;
     }
     stages.tap.reorder_storage({c, x, y, s, r, g, n});
