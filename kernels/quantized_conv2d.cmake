@@ -106,9 +106,8 @@ row(cpu  any_to_32                   packed     broadcast         u8,f32  nhwc,n
 # products leave little to it. matrices of nchw read a copy with channels next to each other, as conv2d's.
 # rows of 1x1 filters read nchw as it is, words of four pixels, and store vectors of 8 or 4: 0.35 to 0.98 of the time of
 # matrices_1x1 by the model (counts --list resnet50 --family quantized_conv2d --layout nchw --batch 32, with and without
-# them). Of 128 filters a block turns words half as often. words read a copy that is turned on its way, and store so: 3x3
-# filters of 64 channels at 56 x 56 take 0.76 of the time of a copy of bytes one by one. matrices_rows store so, and read
-# the copy of the pixels that 1x1 filters with strides meet.
+# them). Of 128 filters a block turns words half as often. words read a copy that is turned on its way, and store so;
+# matrices_rows store so, and read the copy of the pixels that 1x1 filters with strides meet.
 # products, of f32, read a filter that is made f32 first, in nchw the input as it is, as conv2d's; of windows in two stages,
 # as a ladder's rungs are smaller and smaller.
 #        row             algorithm      schedule          types   layouts    knobs                                                              budget                                                        where
