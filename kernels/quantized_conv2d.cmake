@@ -21,7 +21,7 @@ term(rows_of_4 copied_vectors image_alignment>=4 out_w%4=0 filters_per_group%64=
 term(words_of_rows kernel_w>=2 width%4=0)
 term(1x1_of_vectors 1x1 stride_1 channels_per_group%16=0)
 # Of any number of channels, copied; of filters as above.
-term(windows_to_bytes windows aligned_output=1 line=1 filters_per_group%16=0)
+term(windows_to_bytes windows output_alignment>=16 line=1 filters_per_group%16=0)
 
 # CPU. Depthwise, nchw: channels are gathered. Vectors of columns were faster on large images, and slower on small ones.
 # Few channels a group: vectors across groups (4, 8), whose filters are so small that the kernel packs them. All other

@@ -30,7 +30,7 @@ public:
 
     void configure() {
         set_types(output_gradient, input, previous, weight_gradient);
-        add_line();
+        add_line(gradient_in_planes());
         if (!products_in_parts() || products_of_windows() || pointwise()) return;
         for (GeneratorInput<int> *(&divisor)[2] : taps_) {
             const std::string name = &divisor == &taps_[0] ? "vectors" : "taps";
@@ -158,6 +158,14 @@ private:
         set_taps(line, op.channels, op);
         build(conv2d_backward_weight_products(op, line),
               sc::conv2d_backward_weight_products_schedules, context);
+    }
+
+    // Of nchw vectors of planes of the output's gradient are read, of which each is a line.
+    bool gradient_in_planes() const {
+        if (!products_in_parts() || products_of_rows() || Conv2dLayout(layout).nhwc()) return false;
+        sc::Conv2dBackwardWeightContext context{sizes()};
+        context.in_f32 = type.value() == Float(32);
+        return sc::backward_weight_row_vector(context, false) > 0;
     }
 
     // Of images in rows, of the output's gradient or both, vectors are read; one by one pixels are

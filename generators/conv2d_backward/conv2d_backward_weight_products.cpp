@@ -120,18 +120,20 @@ void sum_parts(Conv2dBackwardWeightProducts &stages, const PixelLine &line) {
     stages.partial(e, k, g, part) = stages.sum(e, k, g, part);
 }
 
-// The line's pixel x, of a row that is whole vectors.
+// The line's pixel x, of a row that is whole vectors. Of planes each is one row.
 struct PixelOfRow {
     Expr column, row, image, on_line;
 
-    PixelOfRow(const PixelLine &line, const Expr &batch, int vector) {
+    PixelOfRow(const PixelLine &line, const Expr &batch, int vector, bool planes = false) {
         const Expr first = x / vector * vector;
-        const Expr width = line.columns.value, height = line.rows.value;
+        const Expr width = line.columns.value, height = line.rows.value, pixels = width * height;
         const Expr of_line = quotient(first, line.columns), of = quotient(of_line, line.rows);
-        column = promised_within(first - of_line * width, width) / vector * vector + x % vector;
-        row = promised_within(of_line - of * height, height);
+        const Expr place = planes ? promised_within(first - of * pixels, pixels)
+                                  : promised_within(first - of_line * width, width);
+        column = place / vector * vector + x % vector;
+        row = planes ? Expr(0) : promised_within(of_line - of * height, height);
         image = promised_within(of, batch);
-        on_line = within(first, width * height * batch);
+        on_line = within(first, pixels * batch);
     }
 };
 
@@ -165,13 +167,13 @@ Func gradient_of_line(const Conv2dBackwardWeightOperands &op) {
     return gradient;
 }
 
-// What is read of the output's gradient of images in rows, vectors of so many pixels or, of 0, a
-// copy. `op` then takes all pixels for one line.
+// What is read of the output's gradient of images in rows, vectors of so many pixels of planes that
+// are lines or, of 0, a copy. `op` then takes all pixels for one line.
 void read_gradient(Conv2dBackwardWeightOperands &op, const PixelLine &line, int vector,
                    Conv2dBackwardWeightProducts &stages) {
     stages.row_vector = vector;
     if (vector > 0) {
-        stages.gradient = gradient_of_rows(op, PixelOfRow(line, op.batch, vector));
+        stages.gradient = gradient_of_rows(op, PixelOfRow(line, op.batch, vector, true));
         op.out_w = op.out_w * op.out_h * op.batch;
         return;
     }

@@ -45,7 +45,7 @@ struct Conv2dBackwardWeightProducts {
     CopiedWindows windows;                     // likewise
     bool any_channels = false;                 // the output's are no whole vectors
     bool in_rows = false;                      // images are read as they are
-    int row_vector = 0;  // pixels in which rows of the output's gradient are read; 0: they are not
+    int row_vector = 0;  // pixels in which the output's gradient is read in rows; 0: it is not
     Halide::Expr filters, elements;            // of a group, of a filter, as copied
     Halide::RDom r, few_of, of;
     Halide::Expr parts, has_few;  // at most kShares parts
@@ -59,8 +59,8 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products(
 Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_windows(
     Conv2dBackwardWeightOperands operands, PixelLine line, bool nhwc, int vector);
 // Of images in rows: any channels and filters. `line`: of images. Both are copied, or, above 0, the
-// output's gradient read as it is, in vectors of so many pixels; or both, of 1x1 filters without
-// padding.
+// output's gradient read as it is, in vectors of so many pixels of a plane, which is a line; or
+// both, in those of a row, of 1x1 filters without padding.
 Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_copies(
     Conv2dBackwardWeightOperands operands, PixelLine line, bool pointwise, int vector);
 Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_rows(

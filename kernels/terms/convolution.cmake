@@ -37,12 +37,12 @@ term(copied_vectors channels_per_group>=16 filters_per_group>=16 inputs<=2684354
 # Or they are read as they are, in vectors of pixels of a row.
 term(rows_of_vectors stride_1 image_alignment>=16 out_w%8=0)
 term(rows_of_half_vectors stride_1 image_alignment>=8 out_w%4=0)
-# Or the output's gradient alone is, for the filter's.
-term(gradient_rows image_alignment>=8 out_w%4=0)
+# Or the output's gradient alone is, for the filter's: planes of it are lines.
+term(gradient_planes output_alignment>=8 out_pixels%4=0)
 # What windows meet is copied: rows of taps of few channels, or of any number where pixels are no whole vectors. Of the
 # input less than 2^31 bytes, and of the filter, of which each element may become 16 bytes.
 term(windows dilation_x=1 filters_per_group>=16 padded_vectors<=134217727 weight_size<=67108864)
-term(windows_to_vectors windows aligned_output=1 line=1 filters_per_group%8=0)
+term(windows_to_vectors windows output_alignment>=16 line=1 filters_per_group%8=0)
 term(windows_to_rows windows channels_per_group<=15 outputs<=268435456)
 # Of few tiles, of which each has a long sum, not all multiprocessors of a large GPU have blocks: they are summed in parts
 # (runtime/src/convolution/sum_parts.h). Tiles are smaller where outputs are so few that parts have not enough blocks.

@@ -32,7 +32,7 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
     draw_placements(random, c, request.where,
                     of_input ? &ConvolutionCase::input : &ConvolutionCase::output);
     // The output's gradient is where an output may have to be aligned.
-    if (range_of(request.where, "aligned_output").first > 0) std::swap(c.input, c.output);
+    if (range_of(request.where, "output_alignment").first > 0) std::swap(c.input, c.output);
     const auto &[top, bottom, left, right] = c.problem.options.padding;
     const bool pointwise =
         c.problem.kernel_height * c.problem.kernel_width == 1 && top + bottom + left + right == 0;

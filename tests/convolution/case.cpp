@@ -63,11 +63,13 @@ void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constra
     for (Placement *placement : {&c.input, &c.weight, &c.output}) {
         *placement = draw_placement(random);
         if (has("aligned") || has("image_alignment") ||
-            (has("aligned_output") && placement == &c.output))
+            (has("output_alignment") && placement == &c.output))
             *placement = *placement == Placement::packed ? Placement::aligned : apart;
     }
-    const bool planes = has("line") && c.problem.options.layout == Layout::nchw;
-    if (planes && c.*written != Placement::packed) c.*written = Placement::planes;
+    const bool planes =
+        (has("line") || has("output_alignment")) && c.problem.options.layout == Layout::nchw;
+    if (planes && c.*written != Placement::packed && c.*written != Placement::aligned)
+        c.*written = Placement::planes;
 }
 
 std::string describe_data(const ConvolutionCase &c) {

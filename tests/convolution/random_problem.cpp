@@ -155,6 +155,12 @@ private:
             } else if (name == "out_pixels" && constraint.relation == Relation::at_least) {
                 const int64_t rows = axes_[0].out;
                 axes_[1].out = std::max(axes_[1].out, round_up(constraint.value, rows) / rows);
+            } else if (name == "out_pixels" && constraint.relation == Relation::multiple_of) {
+                // Rows have a part of the factor, columns the rest.
+                int64_t &rows = axes_[0].out, &columns = axes_[1].out;
+                rows = allowed("out_h", round_up(rows, one_in(random_, 2) ? 2 : 1));
+                columns = allowed("out_w", round_up(columns, constraint.value /
+                                                                 std::gcd(constraint.value, rows)));
             } else if (name == "winograd_tiles" && constraint.relation == Relation::at_least) {
                 // In rows of four, as a filter that is not prepared needs them too.
                 const int64_t across = (axes_[1].out + 3) / 4, down = constraint.value + 12;
@@ -246,11 +252,12 @@ private:
         const bool halos = std::ranges::any_of(request_.where, [](const Constraint &constraint) {
             return std::string_view(constraint.field).ends_with("halo_spared");
         });
+        const bool whole = range_of(request_.where, "out_pixels").step > 1;
         using Size = std::pair<const char *, int64_t *>;
         std::vector<Size> sizes = {{"batch", &batch_}, {"groups", &groups_}};
-        if (!halos && range_of(request_.where, "height").step == 1)
+        if (!halos && !whole && range_of(request_.where, "height").step == 1)
             sizes.push_back({"out_h", &axes_[0].out});
-        if (!halos && !filled) sizes.push_back({"out_w", &axes_[1].out});
+        if (!halos && !filled && !whole) sizes.push_back({"out_w", &axes_[1].out});
         while (!large && assemble().operations() > request_.operations && !sizes.empty()) {
             const auto largest = std::ranges::max_element(
                 sizes, [](const Size &a, const Size &b) { return *a.second < *b.second; });

@@ -22,7 +22,8 @@
 // and then the sum before, each to nearest even; zero is what it is above.
 //
 // On CUDA, f16 and bf16, and f32 where allow_tf32 is set, run on tensor cores from 16 filters a
-// group, in nhwc where those are a multiple of 8 and Conv2dProblem's aligned_output and line hold.
+// group, in nhwc where those are a multiple of 8 and Conv2dProblem's line and an output_alignment
+// of 16 hold.
 // In nhwc, channels that are a multiple of 8, from 16, are read as they are, where `aligned` holds;
 // all others, and nchw, from copies of input and weight that have neighbouring channels next to
 // each other, those of a window's row where there are few. Products are exact, and added several at
@@ -80,7 +81,9 @@ struct Conv2dProblem {
     // Of nhwc: all tensors but the bias begin at multiples of 16 bytes, and so do their pixels and
     // rows.
     bool aligned = true;
-    bool aligned_output = true;  // output and residual alone
+    // Of output and residual alone: bytes, 16 at most, of which their pixels and rows, in nchw
+    // their planes, begin at multiples. 0 where rows of a plane are not next to each other.
+    int64_t output_alignment = 16;
     // Of input, output and residual, or of what a gradient reads of images: bytes, 16 at most, of
     // which their pixels and rows, in nchw their rows and planes, begin at multiples. 0 where
     // channels, in nchw columns, are not next to each other.

@@ -22,7 +22,7 @@
 // Outside the input the numbers are zero: what is stored there is the input's zero point.
 //
 // On CUDA, compute capability 8.0, inputs of u8 and s8 in nhwc run on tensor cores where a group's
-// filters are a multiple of 16 and the output is as Conv2dProblem::aligned_output and ::line say:
+// filters are a multiple of 16 and Conv2dProblem::line and an ::output_alignment of 16 hold:
 // the same sums. Channels that are a multiple of 16 are read as they are where `aligned` holds, all
 // others, also few, from copies of input and weight, where the filter has no dilation along rows.
 //

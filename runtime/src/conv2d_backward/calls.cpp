@@ -82,16 +82,16 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
 void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
                  CallContext &context, bool own_queue) {
     BufferView gradient = operands.output;
+    const Layout layout = operands.problem.options.layout;
     std::optional<Line> line;
-    if (takes_line(kernel)) line = Line::join({&gradient});
+    if (takes_line(kernel)) line = Line::join({&gradient}, layout);
     Call call("conv2d_backward_weight", kernel, accumulate, context, own_queue);
     KernelBuffer output = call.read("output gradient", gradient);
     KernelBuffer input = call.read("input", operands.input);
     call.arguments.add({{"output_gradient", output}, {"input", input}})
         .add(Conv2dNumbers(operands.problem.options).named());
     if (line) call.arguments.add(line->named());
-    if (counts_line(kernel))
-        call.arguments.add(Line(gradient, operands.problem.options.layout).divisors());
+    if (counts_line(kernel)) call.arguments.add(Line(gradient, layout).divisors());
     if (takes_on_cuda(kernel, "taps_multiplier")) {
         const Conv2dProblem &p = operands.problem;
         const int64_t vector = 16 / size_of(p.type), channels = p.channels / p.options.groups;

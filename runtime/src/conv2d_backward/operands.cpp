@@ -58,7 +58,7 @@ void normalise_backward_weight(Conv2dOperands &operands) {
     }
     operands.problem.aligned =
         is_aligned(operands.problem, {&operands.input, &operands.weight, &operands.output});
-    operands.problem.aligned_output = is_aligned(operands.problem, {&operands.output});
+    operands.problem.output_alignment = output_alignment(operands.problem, {&operands.output});
     operands.problem.image_alignment =
         image_alignment(operands.problem, {&operands.input, &operands.output});
     operands.problem.line =

@@ -71,6 +71,20 @@ int64_t image_alignment(const Conv2dProblem &problem,
     return least;
 }
 
+int64_t output_alignment(const Conv2dProblem &problem,
+                         std::initializer_list<const BufferView *> outputs) {
+    int64_t bytes = kVectorBytes;
+    for (const BufferView *output : outputs) {
+        BufferView view = *output;
+        if (problem.options.layout == Layout::nchw) {
+            if (!has_lines(view)) return 0;
+            Planes::join({&view});
+        }
+        while (!has_vectors(view, bytes)) bytes /= 2;
+    }
+    return bytes;
+}
+
 bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all) {
     return problem.options.layout == Layout::nhwc &&
            std::ranges::all_of(all, [](const BufferView *view) { return has_vectors(*view); });
@@ -100,9 +114,12 @@ Line::Line(const BufferView &image, Layout layout)
     : columns_(image.dims[layout == Layout::nhwc ? kX : 0].extent),
       rows_(image.dims[layout == Layout::nhwc ? kY : 1].extent) {}
 
-Line Line::join(std::initializer_list<BufferView *> images) {
-    const Line line(**images.begin());
-    for (BufferView *image : images) join_pixels(*image);
+Line Line::join(std::initializer_list<BufferView *> images, Layout layout) {
+    const Line line(**images.begin(), layout);
+    if (layout == Layout::nchw)
+        Planes::join(images);
+    else
+        for (BufferView *image : images) join_pixels(*image);
     return line;
 }
 

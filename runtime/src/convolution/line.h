@@ -18,6 +18,9 @@ bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const Buffer
 // other.
 int64_t image_alignment(const Conv2dProblem &problem,
                         std::initializer_list<const BufferView *> images);
+// The same of outputs: their pixels and rows, of nchw their planes. 0 where those are no lines.
+int64_t output_alignment(const Conv2dProblem &problem,
+                         std::initializer_list<const BufferView *> outputs);
 
 // Whether pixels of these are evenly spaced over rows and images, of nchw over rows.
 bool is_line(const Conv2dProblem &problem, std::initializer_list<const BufferView *> images);
@@ -61,8 +64,8 @@ private:
 
 class Line {
 public:
-    // Makes one of the pixels of images, x.
-    static Line join(std::initializer_list<BufferView *> images);
+    // Makes one of the pixels of images, x; of nchw, of those of each plane.
+    static Line join(std::initializer_list<BufferView *> images, Layout layout = Layout::nhwc);
     explicit Line(const BufferView &image, Layout layout = Layout::nhwc);
 
     // Of a kernel that takes it, and of one that counts it, which knows the sizes.

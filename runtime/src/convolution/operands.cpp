@@ -254,7 +254,7 @@ void normalise(Conv2dOperands &operands) {
     Conv2dProblem &problem = operands.problem;
     problem.aligned = is_aligned(
         problem, {&operands.input, &operands.weight, &operands.output, &operands.residual});
-    problem.aligned_output = is_aligned(problem, {&operands.output, &operands.residual});
+    problem.output_alignment = output_alignment(problem, {&operands.output, &operands.residual});
     problem.image_alignment =
         image_alignment(problem, {&operands.input, &operands.output, &operands.residual});
     problem.line = is_line(problem, {&operands.output, &operands.residual});
