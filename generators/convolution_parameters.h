@@ -29,8 +29,8 @@ public:
 protected:
     // Of products of matrices the output's pixels are a line: what Conv2dOperands::columns and rows
     // are. Where they are only counted as one, the sizes are the output's. 1x1 filters need no
-    // places in an image, unless the output has them: so do images in rows, always, also where each
-    // plane of the output is a line. Called by configure().
+    // places in an image, unless the output has them: so do images in rows, always. Called by
+    // configure().
     bool products_of_windows() const {
         return this->algorithm.value().starts_with("products_of_windows");
     }
@@ -54,7 +54,7 @@ protected:
                products_of_windows() || products_of_halos();
     }
     bool output_in_images() const { return products_apart() || layout.value() == "nchw"; }
-    void add_line(bool of_planes = false) {
+    void add_line() {
         if (!products()) return;
         if (products_in_parts()) {
             parts_ = this->template add_input<int>("parts");
@@ -63,7 +63,7 @@ protected:
         if (pointwise() && !output_in_images()) return;
         for (Halide::GeneratorInput<int> *(&side)[3] : line_) {
             const std::string name = &side == &line_[0] ? "columns" : "rows";
-            if (!output_in_images() || of_planes) side[0] = this->template add_input<int>(name);
+            if (!output_in_images()) side[0] = this->template add_input<int>(name);
             side[1] = this->template add_input<int>(name + "_multiplier");
             side[2] = this->template add_input<int>(name + "_shift");
         }

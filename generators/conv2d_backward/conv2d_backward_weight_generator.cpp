@@ -30,7 +30,11 @@ public:
 
     void configure() {
         set_types(output_gradient, input, previous, weight_gradient);
-        add_line(gradient_in_planes());
+        add_line();
+        if (gradient_in_planes()) {
+            columns_ = add_input<int>("columns");
+            rows_ = add_input<int>("rows");
+        }
         if (!products_in_parts() || products_of_windows() || pointwise()) return;
         for (GeneratorInput<int> *(&divisor)[2] : taps_) {
             const std::string name = &divisor == &taps_[0] ? "vectors" : "taps";
@@ -91,6 +95,7 @@ public:
 
 private:
     GeneratorInput<int> *taps_[2][2] = {};  // of vectors, taps: multiplier, shift
+    GeneratorInput<int> *columns_ = nullptr, *rows_ = nullptr;  // of planes that are lines
 
     // Whole steps.
     void constrain_columns(int step) {
@@ -168,6 +173,13 @@ private:
         return sc::backward_weight_row_vector(context, false) > 0;
     }
 
+    Expr columns(const Conv2dBackwardWeightOperands &op) const {
+        return columns_ ? Expr(*columns_) : op.out_w;
+    }
+    Expr rows(const Conv2dBackwardWeightOperands &op) const {
+        return rows_ ? Expr(*rows_) : op.out_h;
+    }
+
     // Of images in rows, of the output's gradient or both, vectors are read; one by one pixels are
     // of any stride.
     int constrain_images_in_rows(const sc::Conv2dBackwardWeightContext &context) {
@@ -186,7 +198,7 @@ private:
         const int vector = constrain_images_in_rows(context);
         op.groups = weight_gradient.dim(4).extent();
         PixelLine line;
-        set_line(line, op.batch, op.out_w, op.out_h);
+        set_line(line, op.batch, columns(op), rows(op));
         line.parts = parts();
         line.slices = slices();
         set_taps(line, in_vectors(op.channels, pixel_vector(op.type)), op);
@@ -204,8 +216,8 @@ private:
         const int vector = nhwc ? 0 : constrain_images_in_rows(context);
         op.groups = weight_gradient.dim(4).extent();
         PixelLine line;
-        set_line(line, input.dim(Conv2dLayout(layout).image_dims()[4]).extent(), op.out_w,
-                 op.out_h);
+        set_line(line, input.dim(Conv2dLayout(layout).image_dims()[4]).extent(), columns(op),
+                 rows(op));
         line.parts = parts();
         line.slices = slices();
         build(conv2d_backward_weight_products_of_windows(op, line, nhwc, vector),
