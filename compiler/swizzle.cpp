@@ -45,6 +45,14 @@ Expr swizzled_sum(const Expr &place, const Tile &tile, int unit) {
     return simplify(swizzled(inside.sum(), tile, unit) + outside.sum());
 }
 
+// What a statement stores, with conditions and lets around it alone; else null.
+const Store *only_store(const Stmt &stmt) {
+    if (const auto *let = stmt.as<LetStmt>()) return only_store(let->body);
+    if (const auto *condition = stmt.as<IfThenElse>())
+        return condition->else_case.defined() ? nullptr : only_store(condition->then_case);
+    return stmt.as<Store>();
+}
+
 // Copies to a tile, by vectors or halves of them.
 class SwizzleStores : public IRMutator {
 public:
@@ -108,6 +116,25 @@ private:
     }
     Expr visit(const Load *op) override {
         refuse(op->name, op->type, op->index);
+        return IRMutator::visit(op);
+    }
+
+    bool begins_any(const Store *op) const {
+        return op && is_vector(op->value.type()) &&
+               std::ranges::any_of(tiles_, [&](const Tile &tile) {
+                   return begins(tile, op->name, op->index, kWordBytes);
+               });
+    }
+    // Of a copy that is unrolled one store begins where the tile does, and the others, whose
+    // vectors have to change places too, are anywhere in it.
+    Stmt visit(const Block *op) override {
+        const Store *first = only_store(op->first);
+        if (!begins_any(first)) return IRMutator::visit(op);
+        const Block *block = op->rest.as<Block>();
+        const Store *next = only_store(block ? block->first : op->rest);
+        if (next && next->name == first->name && is_vector(next->value.type()) && !begins_any(next))
+            throw CompileError("tensor cores: the copy to a tile of " + first->name +
+                               " is unrolled\n");
         return IRMutator::visit(op);
     }
 

@@ -34,6 +34,7 @@ struct Product {
     Type of_rows = type;                 // as many bits
     bool filled = false;                 // rows past the image are an argument's
     bool cut = false;                    // rows' terms from an argument on are zeros
+    bool unrolled = false;               // copies of a thread
     int taps = 1;  // of several, rows are gathered, of a halo of 32 that is copied for all of them
     std::function<Expr(Expr)> finished;  // what becomes of a sum
 
@@ -163,6 +164,7 @@ private:
             .reorder(lane, inner, other, t0, t1)
             .vectorize(lane)
             .gpu_threads(t0, t1);
+        if (unrolled) tile.unroll(other);
     }
 };
 

@@ -131,6 +131,7 @@ TEST(TensorCores, RefusesWhatIsNoProductOfMatrices) {
                 "threads are other than 4 in x");
     expect_part(refusal({.vector = 4}), "by other than vectors of 16 bytes");
     expect_part(refusal({.apart = 64}), "columns are not next to another");
+    expect_part(refusal({.unrolled = true}), "is unrolled");
     expect_part(refusal({.type = Float(32), .across = true, .of_row = 1}),
                 "rows of neighbours do not follow");
     expect_part(refusal({.type = Float(32), .across = true, .of_lane = 4}),
