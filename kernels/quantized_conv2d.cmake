@@ -104,6 +104,9 @@ row(cpu  any_to_32                   packed     broadcast         u8,f32  nhwc,n
 # GPU: a ladder as conv2d's, in words of four channels. Budgets are what was measured, registers rounded up to a
 # multiple of 8. Tiles of bytes are a quarter as large, so that 3x3_small is for f32 alone. 3x3 is for OpenCL where
 # products leave little to it. matrices of nchw read a copy with channels next to each other, as conv2d's.
+# matrices_any: any number of filters, wherever pixels are; a thread stores one by one. 0.12 of the time of 3x3 by dp4a by
+# the model (counts --list input=8x28x28x64,weight=84x3x3x64,padding=1 --family quantized_conv2d --type u8, with and without
+# it), 0.51 of that of 1x1 (the same of input=8x56x56x144,weight=24x1x1x144).
 # rows of 1x1 filters read nchw as it is, words of four pixels, and store vectors of 8 or 4: 0.35 to 0.98 of the time of
 # matrices_1x1 by the model (counts --list resnet50 --family quantized_conv2d --layout nchw --batch 32, with and without
 # them). Of 128 filters a block turns words half as often. words read a copy that is turned on its way, and store so;
@@ -118,6 +121,7 @@ row(cuda matrices_1x1_to_8    products           matrices  u8  nhwc  tile_k:64,w
 row(cuda matrices_64_to_8     products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.85,fma:0.25  to_8 vectors_of_bytes filters_per_group<=64)
 row(cuda matrices_to_8        products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:39936,registers:248,conflicts:1.0,sectors:1.0,fma:0.25  to_8 vectors_of_bytes)
 row(cuda matrices_windows_to_8  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:128,conflicts:1.0,sectors:3.6,fma:0.45  to_8 windows_to_bytes)
+row(cuda matrices_any_to_8  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:160,conflicts:1.0,sectors:5.5,fma:0.3  to_8 windows line=1)
 row(cuda matrices_parts_to_8  products_in_parts  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:3.1,fma:0.25  to_8 copied_vectors few_tiles)
 row(cuda rows_128_to_8        products_of_rows   matrices  u8  nchw  tile_k:128,warps_k:2,tile_x:128,warps_x:2,stages:1            shared:17920,registers:208,conflicts:1.0,sectors:4.0  to_8 rows_of_8 1x1_of_vectors filters_per_group%128=0)
 row(cuda rows_to_8           products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:1            shared:13056,registers:208,conflicts:1.0,sectors:2.0  to_8 rows_of_8 1x1_of_vectors)
@@ -136,10 +140,9 @@ row(cuda products_windows_to_8  products_of_windows  outer_products  f32  nhwc  
 row(cuda products_parts_to_8    products_in_parts    outer_products  f32  nchw  tile_k:128,tile_x:64,threads_k:16,threads_x:8  shared:36864,registers:128,conflicts:1.05,sectors:1.5,fma:0.9  to_8 short copied_vectors few_tiles filters_per_group>=48)
 row(cuda products_to_8          products_apart       outer_products  f32  nchw  -                                              shared:38400,registers:136,conflicts:1.1,sectors:1.3,fma:0.9  to_8 short copied_vectors filters_per_group>=24)
 row(cuda products_windows_to_8  products_of_windows  outer_products  f32  nchw  stages:2                                       shared:29696,registers:128,conflicts:1.1,sectors:1.2,fma:0.9  to_8 short windows_to_rows filters_per_group>=24)
-row(gpu  1x1_to_8        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.15,sectors:2.6,fma:0.3   to_8 1x1)
+row(gpu  1x1_to_8        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.0,sectors:1.75,fma:0.3   to_8 1x1)
 row(gpu  few_to_8        sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88,conflicts:2.35,sectors:3.75         to_8 filters_per_group<=16)
-row(gpu  3x3_to_8        sliced         staged            u8      nhwc       -                                                                  shared:10816,registers:72,conflicts:2.65,sectors:7.2          to_8 3x3 stride_1)
-row(opencl 3x3_to_8        sliced         staged            u8      nchw       -                                                                  shared:10816,registers:72  to_8 3x3 stride_1)
+row(opencl 3x3_to_8        sliced         staged            u8      nhwc,nchw  -                                                                  shared:10816,registers:72  to_8 3x3 stride_1)
 row(gpu  any_to_8        sliced         staged            u8      nhwc,nchw  -                                                                  shared:2048,registers:96,conflicts:1.6,sectors:8.4,fma:0.35   to_8)
 row(gpu  1x1_to_8        sliced         staged            f32     nhwc,nchw  -                                                                  shared:4224,registers:80,conflicts:1.0,sectors:1.55,fma:0.55  short to_8 1x1)
 row(gpu  few_to_8        sliced         staged            f32     nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80,conflicts:1.45,sectors:2.4,fma:0.35  short to_8 filters_per_group<=16)
@@ -157,6 +160,7 @@ row(cuda matrices_1x1_to_32    products           matrices  u8  nhwc  tile_k:64,
 row(cuda matrices_64_to_32     products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.85,fma:0.25  to_32 vectors_of_bytes filters_per_group<=64)
 row(cuda matrices_to_32        products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:39936,registers:248,conflicts:1.0,sectors:1.0,fma:0.25  to_32 vectors_of_bytes)
 row(cuda matrices_windows_to_32  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:128,conflicts:1.0,sectors:2.5,fma:0.45  to_32 windows_to_bytes)
+row(cuda matrices_any_to_32  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:152,conflicts:1.0,sectors:5.4,fma:0.3  to_32 windows line=1)
 row(cuda matrices_parts_to_32  products_in_parts  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:3.15,fma:0.25  to_32 copied_vectors few_tiles)
 row(cuda matrices_1x1_to_32    products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:255,conflicts:1.0,sectors:1.3,fma:0.55  to_32 copied_vectors 1x1 stride_1)
 row(cuda matrices_to_32        products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:255,conflicts:1.0,sectors:4.2,fma:0.25  to_32 copied_vectors)
@@ -167,10 +171,9 @@ row(cuda products_windows_to_32  products_of_windows  outer_products  f32  nhwc 
 row(cuda products_parts_to_32    products_in_parts    outer_products  f32  nchw  tile_k:128,tile_x:64,threads_k:16,threads_x:8  shared:36864,registers:128,conflicts:1.05,sectors:1.5,fma:0.9  to_32 short copied_vectors few_tiles filters_per_group>=48)
 row(cuda products_to_32          products_apart       outer_products  f32  nchw  -                                              shared:38400,registers:136,conflicts:1.1,sectors:1.1,fma:0.9  to_32 short copied_vectors filters_per_group>=24)
 row(cuda products_windows_to_32  products_of_windows  outer_products  f32  nchw  stages:2                                       shared:29696,registers:128,conflicts:1.1,sectors:1.1,fma:0.9  to_32 short windows_to_rows filters_per_group>=24)
-row(gpu  1x1_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.15,sectors:2.6,fma:0.3   to_32 1x1)
+row(gpu  1x1_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.0,sectors:1.95,fma:0.3   to_32 1x1)
 row(gpu  few_to_32        sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88,conflicts:2.35,sectors:3.75          to_32 filters_per_group<=16)
-row(gpu  3x3_to_32        sliced         staged            u8      nhwc       -                                                                  shared:10816,registers:72,conflicts:2.65,sectors:7.2          to_32 3x3 stride_1)
-row(opencl 3x3_to_32        sliced         staged            u8      nchw       -                                                                  shared:10816,registers:72  to_32 3x3 stride_1)
+row(opencl 3x3_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:10816,registers:72  to_32 3x3 stride_1)
 row(gpu  any_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:2048,registers:96,conflicts:1.6,sectors:8.3,fma:0.35   to_32)
 row(gpu  1x1_to_32        sliced         staged            f32     nhwc,nchw  -                                                                  shared:4224,registers:80,conflicts:1.0,sectors:1.65,fma:0.55   short to_32 1x1)
 row(gpu  few_to_32        sliced         staged            f32     nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80,conflicts:1.45,sectors:2.4,fma:0.35  short to_32 filters_per_group<=16)

@@ -153,7 +153,7 @@ private:
                                layout.value());
         if (in_rows) return;
         const bool bytes = type.value() == UInt(8);
-        if (bytes) constrain_vectors(output);
+        if (bytes && hk::schedules::quantized_stores_vectors({sizes()})) constrain_vectors(output);
         if (products_of_windows()) return;
         constrain_vectors(input);
         if (bytes) constrain_vectors(weight);

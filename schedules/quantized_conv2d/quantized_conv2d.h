@@ -31,6 +31,8 @@ generators::PackedWords quantized_packed_words(const QuantizedConv2dContext &con
 int quantized_sliced_tile(const QuantizedConv2dContext &context);
 // Of products, pixels of a row that are stored at once.
 int quantized_stored_pixels(const QuantizedConv2dContext &context);
+// Of products of nhwc, whether an output's channels are whole vectors, stored at once.
+bool quantized_stores_vectors(const QuantizedConv2dContext &context);
 // Filters of a block.
 int quantized_filters_of_block(const QuantizedConv2dContext &context);
 // 32-bit lanes in a vector of the sum.

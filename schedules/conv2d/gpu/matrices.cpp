@@ -248,10 +248,10 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     if (apart) result.gpu_single_thread();
     Stage out = apart ? result.update() : Stage(result);
     if (apart) promise_distinct(out);
-    const bool in_rows = stages.in_rows;
+    const bool one_by_one = stages.in_rows || t.vector == 1;
     const bool whole = stages.whole_blocks;
     constexpr auto round_up = TailStrategy::RoundUp;
-    out.split(k, k8, l.ki, t.of_lane, in_rows && !whole ? guard : round_up)
+    out.split(k, k8, l.ki, t.of_lane, one_by_one && !whole ? guard : round_up)
         .split(k8, ko, k8, t.tile_k / t.of_lane, whole ? round_up : guard)
         .split(l.pixel, xo, l.pixel, t.tile_x / stages.stored_pixels, guard);
     if (in_images) out.split(y, yo, y, 1);
@@ -272,7 +272,7 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
         out.reorder(loops).fuse(go, xo, block);
     }
     out.fuse(ko, block, block).gpu_blocks(block);
-    in_rows ? out.unroll(l.ki) : out.vectorize(l.ki);
+    one_by_one ? out.unroll(l.ki) : out.vectorize(l.ki);
     if (stages.stored_pixels > 1) out.vectorize(stages.pixels.x);
     l.run(out, t);
     at = LoopLevel(result, block);

@@ -48,7 +48,9 @@ struct MatrixTiles {
     int warps_k = 4, warps_x = 1, stages = 4;
     int lanes_k = kMatrixLanesK, lanes_x = kMatrixLanesX;  // of a warp
     int halo = 0;                                          // pixels of one, where halos are staged
-    int vector = 8;             // pixels that are copied, or stored, at once, of images in rows
+    // Pixels that are copied, or stored, at once, of images in rows; of nhwc 1: a thread stores its
+    // output channels one by one, of which there are any number.
+    int vector = 8;
     int of_lane;                // neighbouring output channels of a thread
     int pixels_of_lane = 1;     // or neighbouring pixels
     bool units = true;          // products are the tensor cores'

@@ -24,6 +24,10 @@ int quantized_stored_pixels(const QuantizedConv2dContext &context) {
     return context.schedule == "matrices" ? tiles_of_rows(context).vector : 1;
 }
 
+bool quantized_stores_vectors(const QuantizedConv2dContext &context) {
+    return context.schedule == "matrices" && gpu::matrix_tiles(context, 1, {1, 8}).vector > 1;
+}
+
 int quantized_filters_of_block(const QuantizedConv2dContext &context) {
     return tiles_of_rows(context).tile_k;
 }
@@ -92,7 +96,7 @@ void run(QuantizedConv2dProducts &stages, const QuantizedConv2dContext &context,
     PartBlocks blocks{{}, t.tile_k, t.threads()};
     Stage out = tile_matrices(products, t, blocks.at);
     unroll_matrices(out, products, t);
-    const bool in_vectors = context.nhwc || products.stored_pixels > 1;
+    const bool in_vectors = context.nhwc ? t.vector > 1 : products.stored_pixels > 1;
     if (in_vectors && !in_parts && context.integer)
         finish_one_by_one(stages.activated, products, t);
     divide(out, context, products.stored_pixels > 1, !in_parts);
@@ -123,10 +127,11 @@ void quantized_matrices(QuantizedConv2dProducts &stages, const QuantizedConv2dCo
     const bool words = in_parts && !products.in_rows;
     const Type result = words ? products.partial.type() : stages.output.type();
     const bool apart = products.pixels.defined();
+    std::vector<int> vectors;
+    if (!in_parts) vectors = apart ? powers(1, 8) : std::vector<int>{1, 8};
     run(stages, context,
         products.stored_pixels > 1 ? tiles_of_rows(context)
-                                   : matrix_tiles(context, channels_of_lane(result),
-                                                  apart ? powers(1, 8) : std::vector<int>()));
+                                   : matrix_tiles(context, channels_of_lane(result), vectors));
     correct(stages, context);
 }
 
