@@ -23,7 +23,7 @@ inline TransposedSums transposed_sums(const Context &context, int rows, Knobs &k
         generators::kTransposedGroups / context.target.natural_vector_size<float>();
     const int available = vector_registers(context.target);
     TransposedSums sums{7, rows};
-    sums.x = std::clamp((available - 2) / (registers * sums.y), 1, sums.x);
+    sums.x = std::clamp(available / 2 / (registers * sums.y), 1, sums.x);
     knobs.take("tile_x", sums.x, steps(1, 16));
     knobs.take("tile_y", sums.y, steps(1, 8));
     Knobs::estimate("vector registers", registers * sums.x * sums.y + 2, available);

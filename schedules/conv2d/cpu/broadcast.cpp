@@ -27,6 +27,23 @@ bool few_channels(const Conv2dContext &context) {
     return context.nhwc && context.channels_per_group > 0 && context.channels_per_group < lanes / 2;
 }
 
+// Rows name what fits AVX-512. Of 16 registers a block has two vectors of eight and tiles of six
+// pixels of a line; of rows four, which widths of 7 and 8 fill, too. Of one or two pixels a block
+// of four vectors has sums enough. Passes have as many filters as the row's, in nchw, where each
+// copies the pixels of 1x1 filters, four times as many.
+void fit_16_registers(PackedTile &tile, const Conv2dContext &context, int lanes) {
+    const bool copies = !context.nhwc && pointwise(context), line = context.nhwc && tile.y == 1;
+    const int filters = tile.outer * tile.block * (copies ? 4 : 1), vectors = kFilterBlock / lanes;
+    const int most = (vector_registers(context.target) - vectors - 1) / vectors;
+    const bool of_rows = !(line && pointwise(context)) && (tile.x == 7 || tile.x == 8);
+    tile.lanes = lanes;
+    tile.block = vectors == 2 && tile.x <= 2 && tile.block % 32 == 0 ? 32 : kFilterBlock;
+    tile.x = std::min(of_rows ? 4 : tile.x, most);
+    tile.y = 1;
+    tile.outer = filters / tile.block;
+    if (copies) tile.stage = 2;
+}
+
 // Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 7 + 1 + 1 of 32;
 // AVX2: 2 * 6 + 2 + 1 of 16. A multiplication takes its broadcast from memory, and its result is
 // there four cycles later: seven sums hide that, and fit images of 7, 14, 28 and 56 pixels.
@@ -46,14 +63,7 @@ PackedTile choose(const Conv2dContext &context) {
     // Rows name what needs no conversion.
     if (pointwise(context) && !context.pairs && !context.pointwise_f32) tile.stage = 2;
     const int registers = vector_registers(context.target);
-    // Rows name what fits AVX-512.
-    if (widest < kFilterBlock) {
-        tile.lanes = widest;
-        tile.block = kFilterBlock;
-        const int vectors = tile.block / widest;
-        tile.x = std::min(tile.x, (registers - vectors - 1) / vectors);
-        tile.y = 1;
-    }
+    if (widest < kFilterBlock) fit_16_registers(tile, context, widest);
     knobs.require(tile.block % tile.lanes == 0, "block is a multiple of lanes");
     const int vectors = tile.block / tile.lanes;
     knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1, registers);

@@ -16,12 +16,13 @@ struct ColumnBlock {
     int inner;    // 1: a task's tiles inside its blocks of filters
     int plain;    // 1: code of its own for a clamp without residual; 0: chosen vector by vector
     int unroll;   // channels of a step; 1: a tile prefetches those that are kAhead further on
+    bool slices;  // of channels, so many at a time for all filters of a task
 };
 
-constexpr int kAhead = 32;
+constexpr int kAhead = 32, kSlice = 128;
 
 ColumnBlock choose(const Conv2dContext &context) {
-    ColumnBlock block = {3, 8, 16, 64, 2, 0, 1, one_multiply_add(context.target) ? 1 : 2};
+    ColumnBlock block = {3, 8, 16, 64, 2, 0, 1, one_multiply_add(context.target) ? 1 : 2, false};
     if (context.panels) block.unroll = 1;  // a panel is in one piece
     Knobs knobs(context.knobs);
     knobs.take("vectors", block.vectors, steps(1, 4));
@@ -35,10 +36,33 @@ ColumnBlock choose(const Conv2dContext &context) {
     knobs.end();
     // Rows name what fits AVX-512.
     if (context.target.natural_vector_size<float>() < kFilterBlock)
-        block.vectors = 2, block.filters = 4, block.beside = 8;
+        block.slices = !context.panels && !block.inner, block.vectors = block.slices ? 3 : 2,
+        block.filters = 4, block.beside = 8;
     knobs.estimate("vector registers", block.vectors * (block.filters + 1) + 1,
                    vector_registers(context.target));
     return block;
+}
+
+// A slice of channels after the other, each for all filters of a task: its sums are in registers,
+// the running ones in memory.
+void add_slices(const Conv2dColumns &stages, const Conv2dColumnSums &of, int filters, int lanes) {
+    const RVar slice("slice"), channel("channel");
+    const Var of_slice("of_slice"), kb("kb");
+    const TailStrategy round_up = TailStrategy::RoundUp;
+    Func sum = of.sum;
+    Stage update = sum.update();
+    update.split(of.terms.x, slice, channel, kSlice, TailStrategy::GuardWithIf);
+    Func part = update.rfactor(slice, of_slice);
+    update.split(k, kb, k, filters).reorder({x, k, kb, slice});
+    part.compute_at(sum, kb)
+        .bound_extent(k, filters)
+        .bound_extent(x, of.place.x.extent())
+        .bound_extent(y, 1)
+        .bound_extent(stages.tile, 1)
+        .reorder_storage(x, k, g, stages.tile, y, n, of_slice);
+    part.update().reorder({x, k, channel, of.terms.y, of.terms.z});
+    for (Stage stage : {update, Stage(part), part.update()})
+        stage.vectorize(x, lanes, round_up).unroll(x).unroll(k);
 }
 
 void add_terms(const Conv2dColumnSums &of, const ColumnBlock &block, int lanes,
@@ -129,19 +153,22 @@ void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int
     out.never_partition_all();
 
     const LoopLevel block_of_tile =
-        block.inner ? LoopLevel(stages.output, tile) : LoopLevel(stages.output, kb);
+        block.inner || block.slices ? LoopLevel(stages.output, tile) : LoopLevel(stages.output, kb);
     Func sum = of.sum, activated = of.activated;
     sum.compute_at(block_of_tile)
         .bound_extent(y, 1)
-        .bound_extent(k, filters)
+        .bound_extent(k, block.slices ? block.of_task : filters)
         .align_bounds(k, filters)
         .bound(x, 0, of.place.x.extent())
         .bound_extent(stages.tile, 1)
         .reorder_storage(x, k, g, stages.tile, y, n)
         .vectorize(x, lanes, TailStrategy::RoundUp)
         .unroll(x)
-        .unroll(k);
-    add_terms(of, block, lanes, context);
+        .unroll(k, filters);
+    if (block.slices)
+        add_slices(stages, of, filters, lanes);
+    else
+        add_terms(of, block, lanes, context);
     copy_rows(of, LoopLevel(stages.output, task), lanes);
     if (of.packed.defined()) {
         Func packed = of.packed;
@@ -208,7 +235,7 @@ namespace cpu {
 // sums in registers, which are stored as they are. Registers of AVX-512: 24 sums, 3 vectors of
 // columns, an element of the filter, of 32, and 11 loads for 24 multiply-adds; of a single vector
 // 16 + 1 + 1, 17 loads for 16. Of AVX2: 8 + 2 + 1 of 16, which leaves room for the activation's
-// bounds; 12 + 3 + 1 are spilled. Single columns of vectors of filters: 16 sums, 8 loads for 16.
+// bounds; of slices 12 + 3 + 1. Single columns of vectors of filters: 16 sums, 8 loads for 16.
 //
 // In an image a channel's columns lie in another page than the next one's, so that no hardware
 // prefetches a tile. Where a core has one multiply-add a cycle, the kernel does; where it has two,

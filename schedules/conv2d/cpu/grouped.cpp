@@ -38,7 +38,7 @@ GroupedTile choose(const Conv2dContext &context) {
     const int width = tile.across * filters;
     const int vectors = (width + lanes - 1) / lanes;
     // Rows name what fits AVX-512.
-    if (lanes < kFilterBlock) tile.x = std::max(std::min(tile.x, 8 / vectors), 1);
+    if (lanes < kFilterBlock) tile.y = 1, tile.x = std::max(std::min(tile.x, 8 / vectors), 1);
     knobs.estimate("vector registers", vectors * (tile.x * tile.y + std::max(context.kernel_w, 1)),
                    vector_registers(context.target));
     return tile;
