@@ -36,7 +36,7 @@ ColumnBlock choose(const Conv2dContext &context) {
     knobs.end();
     // Rows name what fits AVX-512.
     if (context.target.natural_vector_size<float>() < kFilterBlock)
-        block.slices = !context.panels && !block.inner, block.vectors = block.slices ? 3 : 2,
+        block.slices = !context.panels && !block.inner, block.vectors = context.panels ? 2 : 3,
         block.filters = 4, block.beside = 8;
     knobs.estimate("vector registers", block.vectors * (block.filters + 1) + 1,
                    vector_registers(context.target));
@@ -234,8 +234,8 @@ namespace cpu {
 // Images in rows (nchw): vectors of neighbouring columns times broadcasts of the filter, the
 // sums in registers, which are stored as they are. Registers of AVX-512: 24 sums, 3 vectors of
 // columns, an element of the filter, of 32, and 11 loads for 24 multiply-adds; of a single vector
-// 16 + 1 + 1, 17 loads for 16. Of AVX2: 8 + 2 + 1 of 16, which leaves room for the activation's
-// bounds; of slices 12 + 3 + 1. Single columns of vectors of filters: 16 sums, 8 loads for 16.
+// 16 + 1 + 1, 17 loads for 16. Of AVX2: 12 + 3 + 1 of 16; of panels 8 + 2 + 1. Single columns of
+// vectors of filters: 16 sums, 8 loads for 16.
 //
 // In an image a channel's columns lie in another page than the next one's, so that no hardware
 // prefetches a tile. Where a core has one multiply-add a cycle, the kernel does; where it has two,
