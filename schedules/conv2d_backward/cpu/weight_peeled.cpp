@@ -39,6 +39,10 @@ PeeledSums choose(const Conv2dBackwardWeightContext &context) {
     if (lanes < 16) {
         sums.g = lanes;                     // of 16 registers, which hold one vector's sums
         if (sums.tail == 1) sums.tail = 2;  // SSE has no masked loads: one by one
+        if (context.stride_y == 2) {  // of one vector's sums a row takes less than its conditions
+            sums.rows = 1;
+            if (context.width == 0) sums.step = 1;
+        }
     }
     const int taps = context.kernel_w * context.kernel_h, vectors = (sums.g + lanes - 1) / lanes;
     knobs.estimate("vector registers", vectors * (taps + sums.step) + 1,

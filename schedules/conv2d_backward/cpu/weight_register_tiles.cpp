@@ -63,6 +63,19 @@ void take_knobs(WeightSums &sums, const Conv2dBackwardWeightContext &context) {
     knobs.end();
 }
 
+// Vectors of sums in registers; those of the first dimension, which a second fills up.
+struct SumVectors {
+    int all, first;
+};
+
+SumVectors vectors_of(const WeightSums &sums, int lanes) {
+    const int first = sums.filters ? sums.k : sums.c == 1 ? sums.g : sums.c;
+    const int second = sums.filters || sums.c == 1 ? sums.c : sums.g;
+    const int width = first < lanes && second > 1 ? first * second : first;
+    const int vectors = (width + lanes - 1) / lanes;
+    return {sums.c * sums.g * sums.k / width * vectors * sums.s * sums.r, vectors};
+}
+
 void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightContext &context) {
     const int columns = context.width / std::max(context.stride_x, 1);  // 0: the generator checks
     Knobs::require(sums.block_c % sums.c == 0, "c divides block_c");
@@ -92,14 +105,28 @@ void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightCont
     Knobs::require(!sums.inside || (sums.direct && context.kernel_w == 1 && context.kernel_h == 1),
                    "inside:1 is direct and has a 1x1 filter");
     const int lanes = context.target.natural_vector_size<float>();
-    const int first = sums.filters ? sums.k : sums.c == 1 ? sums.g : sums.c;
-    const int all = sums.c * sums.g * sums.k;
-    // A second dimension fills up vectors of the first.
-    const int second = sums.filters ? sums.c : sums.c == 1 ? sums.c : sums.g;
-    const int width = first < lanes && second > 1 ? first * second : first;
-    const int vectors = (width + lanes - 1) / lanes;
-    Knobs::estimate("vector registers", all / width * vectors * sums.s * sums.r + vectors + 1,
+    const SumVectors vectors = vectors_of(sums, lanes);
+    Knobs::estimate("vector registers", vectors.all + vectors.first + 1,
                     vector_registers(context.target));
+}
+
+// Of 16 registers 12 are for sums, of which two multipliers of a latency of four need 8. Filters in
+// vectors are one vector, a line of each pixel: of four, whose pixels meet in a few sets of the
+// first cache, explorer run conv2d_backward_weight 224x224_3-64_7x7_s2 --knobs
+// filters:1,c:3,k:32,s:1,block_k:64,block_c:3,stage:1 has 0.71 of the speed (Zen 3).
+void fit_few_registers(WeightSums &sums, const Conv2dBackwardWeightContext &context) {
+    constexpr int most = 12;
+    const int lanes = context.target.natural_vector_size<float>();
+    if (depthwise(context)) {
+        sums.g = std::min(sums.g, lanes);
+        return;
+    }
+    if (sums.direct && sums.c > 1) sums.g = 1;
+    const auto many = [&] { return vectors_of(sums, lanes).all > most; };
+    while (many() && sums.filters && !sums.direct && sums.k > lanes) sums.k /= 2;
+    int &broadcast = sums.filters ? sums.c : sums.k;
+    while (many() && broadcast > 2 && broadcast % 2 == 0) broadcast /= 2;
+    if (many()) sums.s = 1;
 }
 
 // Vectors are of channels of a group; of groups of one channel; of both, where a few groups of few
@@ -124,18 +151,13 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
         sums = {channels, 1, k, s, 1, 1, 1, std::max(64 / channels, 1), filters, 256, stage};
     }
     take_knobs(sums, context);
-    // Rows name what fits AVX-512; 4 divides what they do.
+    // Rows name what fits AVX-512; 4 divides what they do. Of 16 registers what copies one image
+    // copies both.
     if (sums.direct == 2 && (!many_registers || one_multiply_add(context.target))) {
         sums.c = sums.k = 16;
-        sums.stage = sums.copies_input() ? 1 : 0;
+        sums.stage = many_registers ? sums.copies_input() : sums.stage > 0 ? 2 : 0;
     }
-    int &broadcast = sums.filters ? sums.c : sums.k;
-    if (!many_registers && sums.direct) {
-        broadcast = std::min(broadcast, sums.c > 2 * lanes ? 2 : 4);
-        if (sums.c > 1) sums.g = 1;
-        if (sums.c > lanes) sums.s = 1;
-    }
-    if (!many_registers && depthwise(context)) sums.g = std::min(sums.g, lanes);
+    if (!many_registers) fit_few_registers(sums, context);
     sums.block_c = std::max(sums.block_c, sums.c);
     sums.block_g = std::max(sums.block_g, sums.g);
     sums.block_k = std::max(sums.block_k, sums.k);
@@ -335,6 +357,8 @@ void Schedule::stage() const {
     // Rows of the copy a power of two apart would meet in a few sets of the cache.
     if (t_.stage >= 2 && t_.block_k > 2 * lanes_)
         stages_.gradient.align_storage(k, t_.block_k + lanes_);
+    if (t_.copies_input() && !t_.filters && t_.block_c > 4 * lanes_ && lanes_ < 16)  // of AVX2
+        stages_.padded.align_storage(c, t_.block_c + 16);
 }
 
 }  // namespace
