@@ -82,8 +82,9 @@ row(cpu  lines_of_filters      planes     panels    f32    nchw     filters:1,v:
 # they are the same, and there no gradient is copied. On that Xeon copying it (stage:2, of 1x1 stage:3) is 1.05 to 1.3
 # times as fast: 7x7_512-2048_1x1 --row 1x1_32_small --knobs
 # direct:2,inside:1,stage:3,c:32,k:8,whole:1,block_c:1024,block_k:64. With fewer than 256 channels it takes as long as
-# it saves. Of 16 registers what copies one image copies both: bench --family conv2d_backward_weight --list resnet50 --filter
-# 28x28_512-128 --row 1x1_32 takes 1.5 times as long as 1x1_32_large on Zen 3. Four pixels in a step of 1x1_32 are 1.05 times as fast as one (explorer run conv2d_backward_weight
+# it saves. Of 16 registers what copies one image copies both, large: bench --family conv2d_backward_weight --list resnet50
+# --filter 28x28_512-128 --row 1x1_32 takes 1.5 times as long on Zen 3, with AVX2; others were not measured.
+# Four pixels in a step of 1x1_32 are 1.05 times as fast as one (explorer run conv2d_backward_weight
 # 28x28_128-512_1x1 --row 1x1_32 --knobs direct:2,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:32,k:8). Where
 # all pixels are one tile (small, copied) its sums are written at once. Beside the peers, against `any` (bench --family
 # conv2d_backward_weight --list resnet50): 1x1 at 7x7 1.5 times as fast (105 GFLOP/s), at 14x14 1.15, at 56x56 1.1 to
@@ -93,7 +94,7 @@ row(cpu  lines_of_filters      planes     panels    f32    nchw     filters:1,v:
 row(cpu  1x1_32_copied        tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:3,c:32,k:8,whole:1,block_c:1024,block_k:64               1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 one_tile channels_per_group>=256)
 row(cpu  1x1_32_small         tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:0,c:32,k:8,whole:1,block_c:1024,block_k:64               1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 one_tile)
 row(cpu  1x1_small            tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64              1x1 stride_1 channels_per_group%16=0 filters_per_group%16=0 one_tile)
-row(cpu  1x1_32_large         tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:3,pixels:128,block_c:256,block_k:256,c:32,k:8,step:4     1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 out_w%4=0 weight_size>=32768)
+row(cpu  1x1_32_large         tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:3,pixels:128,block_c:256,block_k:256,c:32,k:8,step:4     1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 out_w%4=0 weight_size>=32768 avx512=0)
 row(cpu  1x1_32               tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:32,k:8,step:4     1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 out_w%4=0)
 row(cpu  1x1                  tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:16,k:16           1x1 stride_1 channels_per_group%16=0 filters_per_group%16=0)
 row(cpu  1x1_filters8         tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:16,k:8            1x1 stride_1 channels_per_group%16=0 filters_per_group%8=0)
