@@ -21,10 +21,11 @@
 // then rounded half to even, the output's zero point added, saturated.
 // Outside the input the numbers are zero: what is stored there is the input's zero point.
 //
-// On CUDA, compute capability 8.0, inputs of u8 and s8 in nhwc run on tensor cores where a group's
-// filters are a multiple of 16 and Conv2dProblem::line and an ::output_alignment of 16 hold:
-// the same sums. Channels that are a multiple of 16 are read as they are where `aligned` holds, all
-// others, also few, from copies of input and weight, where the filter has no dilation along rows.
+// On CUDA, compute capability 8.0, inputs of u8 and s8 in nhwc run on tensor cores from 16 filters
+// a group, where Conv2dProblem::line holds: the same sums. Filters that are a multiple of 16 are
+// stored at once where ::output_alignment is 16, others one by one. Channels that are a multiple of
+// 16 are read as they are where ::aligned holds and filters are stored at once, all others, also
+// few, from copies of input and weight, where the filter has no dilation along rows.
 //
 // These are ONNX's QLinearConv (u8, s8 to u8, s8; bias s32 without a quantisation), ConvInteger (to
 // s32), and DequantizeLinear followed by Conv (to f32). Activations: none, relu, clamp, leaky_relu.
