@@ -144,7 +144,6 @@ row(cpu  1x1_pixels             packed                broadcast         f16     
 row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:16/8,block:32/24,tile_x:10/7,chunk:4,stage:0 1x1 filters_per_group=24)
 row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       plain:0                              1x1 stride_1 channels_per_group>=384 out_w>=16)
-row(cpu  1x1_columns_slices     packed_columns        columns           f32           nchw       plain:0                              1x1 stride_1 channels_per_group>=192 out_w>=16 avx512=0)
 row(cpu  1x1_columns            packed_columns        columns           f32           nchw       inner:1,chunk:8                      1x1 stride_1 out_w>=16)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows

@@ -38,7 +38,9 @@ public:
         if (p.height < 1 || p.width < 1) {
             return {};
         }
-        if (!meets(request_.where, detail::conv2d_fields(p))) return {};
+        const bool narrow = range_of(request_.where, "avx512").last < 1;  // only a CPU can be
+        const DeviceType device = narrow ? DeviceType::cpu : DeviceType::cuda;
+        if (!meets(request_.where, detail::conv2d_fields(p, device))) return {};
         return p;
     }
 
