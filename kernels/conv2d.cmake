@@ -65,8 +65,8 @@ row(amx  tiles                  slices                tiles             bf16    
 # --row depthwise3x3_s2).
 # _line: one row, of sounds and of texts, by tiles of 6 pixels of 64 groups: 2.7 times as fast (bench --list
 # input=1x1x4000x512,weight=512x1x3x1,groups=512,padding=0x1,stride=1x2, the other by --row depthwise). _line_s1, of 7 by 16:
-# with the stride known the edges have code of their own and the inside compares nothing; bench --list audio --filter
-# depthwise, the other by --row depthwise_line: 1.2 to 1.4 times as fast.
+# with the stride known the edges have code of their own and the inside compares nothing
+# (bench --list audio --filter depthwise, the other by --row depthwise_line: 1.2 to 1.4 times as long).
 # _wide: four taps of a row share what they read, 1.2 to 1.5 times as fast (bench --list
 # input=1x28x28x256,weight=256x31x31x1,groups=256,padding=15, the other by --row depthwise; of nchw by --row
 # depthwise_planes; _line_wide, and _line of nchw, as above).

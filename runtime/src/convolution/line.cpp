@@ -51,6 +51,12 @@ bool has_vectors(const BufferView &view, int64_t bytes = kVectorBytes) {
            });
 }
 
+// Up to `most` bytes, that has_vectors holds for.
+int64_t alignment(const BufferView &view, int64_t most) {
+    while (!has_vectors(view, most)) most /= 2;
+    return most;
+}
+
 }  // namespace
 
 int64_t image_alignment(const Conv2dProblem &problem,
@@ -62,9 +68,7 @@ int64_t image_alignment(const Conv2dProblem &problem,
         if (first.extent > 1 && first.stride != 1) return 0;
         if (nhwc && group.extent > 1 && group.stride != first.extent) return 0;
         if (nhwc) rows.dims[1] = {1, 0};
-        int64_t bytes = kVectorBytes;
-        while (!has_vectors(rows, bytes)) bytes /= 2;
-        return bytes;
+        return alignment(rows, kVectorBytes);
     };
     int64_t least = kVectorBytes;
     for (const BufferView *image : images) least = std::min(least, alignment_of(image));
@@ -80,7 +84,7 @@ int64_t output_alignment(const Conv2dProblem &problem,
             if (!has_lines(view)) return 0;
             Planes::join({&view});
         }
-        while (!has_vectors(view, bytes)) bytes /= 2;
+        bytes = alignment(view, bytes);
     }
     return bytes;
 }
