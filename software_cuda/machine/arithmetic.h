@@ -3,6 +3,17 @@ namespace software_cuda::SOFTWARE_CUDA_INSTRUCTION_SET {
 
 constexpr uint32_t kAll = ~0u;
 
+// The bit of each lane in a predicate's word. A table, because GCC 12 makes vectors of it, and none
+// of a bit that it shifts.
+struct LaneBits {
+    uint32_t of[kLanes];
+};
+constexpr LaneBits kBit = [] {
+    LaneBits bits{};
+    for (uint32_t l = 0; l < kLanes; l++) bits.of[l] = 1u << l;
+    return bits;
+}();
+
 template<typename T>
 HOT T *row(const Frame &frame, uint32_t operand) {
     return reinterpret_cast<T *>(frame.bases[operand >> 31] + (operand & ~kUniform));
@@ -20,7 +31,7 @@ template<>
 struct Reader<pred> {
     const uint32_t word;
     HOT Reader(const Frame &frame, uint32_t operand) : word(*row<const uint32_t>(frame, operand)) {}
-    HOT bool operator()(uint32_t lane) const { return word >> lane & 1; }
+    HOT bool operator()(uint32_t lane) const { return (word & kBit.of[lane]) != 0; }
 };
 template<>
 struct Reader<none> {
@@ -50,7 +61,10 @@ HOT void compute(Frame &frame, const Instruction &i, uint32_t lanes, F value) {
             for (uint32_t l = 0; l < kLanes; l++) d[l] = result(l);
         } else {
 #pragma GCC ivdep
-            for (uint32_t l = 0; l < kLanes; l++) d[l] = lanes >> l & 1 ? result(l) : d[l];
+            for (uint32_t l = 0; l < kLanes; l++) {
+                const auto computed = result(l), kept = d[l];
+                d[l] = lanes & kBit.of[l] ? computed : kept;
+            }
         }
     }
 }
