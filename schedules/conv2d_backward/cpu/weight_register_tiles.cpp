@@ -77,12 +77,14 @@ SumVectors vectors_of(const WeightSums &sums, int lanes) {
 }
 
 void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightContext &context) {
-    const int columns = context.width / std::max(context.stride_x, 1);  // 0: the generator checks
+    const int columns = context.width / std::max(context.stride_x, 1);  // 0: any
     Knobs::require(sums.block_c % sums.c == 0, "c divides block_c");
     Knobs::require(sums.block_g % sums.g == 0, "g divides block_g");
     Knobs::require(sums.block_k % sums.k == 0, "k divides block_k");
     Knobs::require(!sums.direct || context.nhwc, "direct is for nhwc");
-    Knobs::require(!sums.direct || columns % sums.step == 0,
+    // Of a width that is not known, rows with inside:1 may take multiples of 4 columns.
+    const int whole_columns = columns > 0 ? columns : sums.inside ? 4 : 1;
+    Knobs::require(!sums.direct || whole_columns % sums.step == 0,
                    "with direct step divides the output's columns");
     Knobs::require(sums.direct || sums.stage < 3, "stage:3 is direct");
     // Nothing is read or written past the ends, and rows with direct:1 take multiples of 16
