@@ -10,24 +10,26 @@ namespace {
 
 const Range everything = {Expr(), Expr()};
 
-// An element of the input as pad() has it.
-Expr flipped(const QuantizedConv2dOperands &op, const Expr &stored) {
-    return op.integer() ? stored ^ cast<uint8_t>(op.input_flip) : stored;
+// An element of the input as pad() has it; of halves, whose factors have 16 bits, a word of those.
+Expr flipped(const QuantizedConv2dOperands &op, const Expr &stored, bool halves = false) {
+    if (!op.integer()) return stored;
+    const Expr byte = stored ^ cast<uint8_t>(op.input_flip);
+    return halves ? cast<int16_t>(byte) : byte;
 }
 
 // What is stored outside of the input.
-Expr outside(const QuantizedConv2dOperands &op) {
-    return op.integer() ? cast<uint8_t>(op.input_zero_point) : Expr(0.f);
+Expr outside(const QuantizedConv2dOperands &op, const Type &type) {
+    return cast(type, op.integer() ? op.input_zero_point : Expr(0));
 }
 
 // Numbers are zero outside the input, which is where its zero point is stored. Channels past the
 // end meet zeros of the weight: there it is zero that is stored, so that no zero point, nor a
 // number that is not finite, takes part. Columns and rows are two conditions:
 // generators/conv2d/conv2d.cpp.
-Func pad(const QuantizedConv2dOperands &op, bool fill_channels) {
+Func pad(const QuantizedConv2dOperands &op, bool fill_channels, bool halves = false) {
     Func value("value");
-    value(c, g, x, y, n) = flipped(op, op.input(c, g, x, y, n));
-    const Expr zero = outside(op);
+    value(c, g, x, y, n) = flipped(op, op.input(c, g, x, y, n), halves);
+    const Expr zero = outside(op, value.type());
     const Range columns = {0, op.width}, rows = {0, op.height};
     Func inside;
     if (op.pointwise) {
@@ -49,14 +51,15 @@ Func pad(const QuantizedConv2dOperands &op, bool fill_channels) {
 }
 
 // The rows that padded reads.
-void join_rows(const QuantizedConv2dOperands &op, QuantizedConv2d &stages) {
+void join_rows(const QuantizedConv2dOperands &op, QuantizedConv2d &stages, bool halves) {
     stages.elements = RDom(0, op.width * op.channels, "elements");
     stages.elements.where(y >= 0 && y < op.height);
     const RVar i = stages.elements.x;
     stages.joined = Func("joined");
-    stages.joined(element, g, y, n) = outside(op);
-    stages.joined(i, g, y, n) =
-        flipped(op, op.input(i % op.channels, g, i / op.channels, clamp(y, 0, op.height - 1), n));
+    const Expr read = flipped(
+        op, op.input(i % op.channels, g, i / op.channels, clamp(y, 0, op.height - 1), n), halves);
+    stages.joined(element, g, y, n) = outside(op, read.type());
+    stages.joined(i, g, y, n) = read;
     stages.padded = Func("padded");
     stages.padded(c, g, x, y, n) = stages.joined(x * op.channels + c, g, y, n);
 }
@@ -91,9 +94,10 @@ struct PackedFactor {
 
     Expr byte(const Expr &i, const Place &at) const {
         // A schedule's last block may reach past the filter's.
-        Expr ko = k / kFilterBlock;
+        Expr ko = k / kFilterBlock, in_block = k % kFilterBlock;
         if (kFilterBlock % block != 0) ko = min(ko, (op.filters - 1) / kFilterBlock);
-        return op.packed(kWord * (k % kFilterBlock) + i, at[0], at[1], at[2], ko, g);
+        if (block < kFilterBlock) in_block = k / block % (kFilterBlock / block) * block + k % block;
+        return op.packed(kWord * in_block + i, at[0], at[1], at[2], ko, g);
     }
     // The product with a number of the input.
     Expr product(const Expr &input, const Expr &i, const Place &at) const {
@@ -110,6 +114,22 @@ struct PackedFactor {
     }
 };
 
+// Sums over r, r[0] a byte of a word: product(byte) is one of them.
+template<typename Product>
+void sum_words(QuantizedConv2d &stages, const RDom &r, bool halves, const Product &product) {
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    if (!halves) {
+        stages.sum(k, g, x, y, n) += product(r[0]);
+        return;
+    }
+    const Var &half = stages.half;
+    stages.halves = Func("halves");
+    stages.halves(half, k, g, x, y, n) = 0;
+    stages.halves(half, k, g, x, y, n) += product(2 * half + r[0]);
+    stages.half_r = RDom(0, 2, "half_r");
+    stages.sum(k, g, x, y, n) += stages.halves(stages.half_r.x, k, g, x, y, n);
+}
+
 }  // namespace
 
 QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op,
@@ -117,9 +137,9 @@ QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op,
     QuantizedConv2d stages;
     begin(op, stages);
     if (form.joined_rows)
-        join_rows(op, stages);
+        join_rows(op, stages, form.halves);
     else
-        stages.padded = pad(op, form.filled);
+        stages.padded = pad(op, form.filled, form.halves);
     const bool whole = form.whole || form.filled || form.joined_rows;
     const auto stored = [&](const Expr &channel) {
         return whole ? channel : unsafe_promise_clamped(channel, 0, op.channels - 1);
@@ -146,8 +166,9 @@ QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op,
     if (form.in_blocks) {
         stages.blocked = sum_in_blocks(op, stages, term);
     } else {
+        const int together = form.halves ? kWord / 2 : kWord;
         stages.r =
-            RDom(0, kWord, 0, (op.channels + 3) / kWord, 0, op.kernel_w, 0, op.kernel_h, "r");
+            RDom(0, together, 0, (op.channels + 3) / kWord, 0, op.kernel_w, 0, op.kernel_h, "r");
         RDom &d = stages.r;
         // A word's last bytes are the next pixel's, and meet zeros of the weight; numbers, that may
         // not be finite, are left out.
@@ -157,8 +178,9 @@ QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op,
             const Expr row = input_y(op, d[3]), inside = row >= 0 && row < op.height;
             d.where(op.integer() ? inside || op.input_zero_point != 0 : inside);
         }
-        stages.sum(k, g, x, y, n) = stages.start(k, g);
-        stages.sum(k, g, x, y, n) += term(d[0], {d[1], d[2], d[3]});
+        sum_words(stages, d, form.halves, [&](const Expr &i) {
+            return term(i, {d[1], d[2], d[3]});
+        });
     }
     finish(op, stages);
     return stages;
@@ -216,11 +238,11 @@ QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op,
     return stages;
 }
 
-QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &op, int lanes) {
+QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &op, int lanes, bool halves) {
     QuantizedConv2dDot stages;
     begin(op, stages);
-    stages.padded = pad(op, false);
-    const int word = op.integer() ? 4 : 1;
+    stages.padded = pad(op, false, halves);
+    const int word = !op.integer() ? 1 : halves ? kWord / 2 : kWord;
     stages.r = RDom(0, word, 0, op.channels / (word * lanes), 0, op.kernel_w, 0, op.kernel_h, "r");
     const RDom &d = stages.r;
     const Expr channel = (d.y * lanes + stages.lane) * word + d.x;
@@ -245,16 +267,59 @@ QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &op, int l
     return stages;
 }
 
+namespace {
+
+// DepthwiseWords::rows. Windows with a stride that is known to be 2 begin in every second row.
+void sum_rows(const QuantizedConv2dOperands &op, QuantizedConv2dDepthwise &stages) {
+    constexpr int rows = 2;
+    stages.word = rows;
+    const bool every_second =
+        Internal::is_const(op.stride_y, 2) && Internal::is_const_one(op.dilation_y);
+    const Expr step = every_second ? 2 : 1;
+    // Elements of a pair, which the vectoriser takes for the vector of both their bytes.
+    const auto spread = [&](const Type &type, const auto &of) {
+        const Expr g = element / rows;
+        const Expr byte =
+            extract_bits(type, concat_bits({of(g, 0), of(g, 1)}), 8 * (element % rows));
+        return cast<int16_t>(byte);
+    };
+    stages.taps(element, w, x, y, n) = spread(UInt(8), [&](const Expr &g, int i) {
+        return stages.padded(0, g, x - op.padding_left,
+                             y * step + i * op.dilation_y - op.padding_top, n);
+    });
+    stages.packed(element, stages.phase, w, r) = spread(Int(8), [&](const Expr &g, int i) {
+        const Expr q = r * rows + i,
+                   read = reinterpret<uint8_t>(op.weight(0, w, min(q, op.kernel_h - 1), 0, g));
+        return select(q < op.kernel_h, read, cast<uint8_t>(0));
+    });
+    stages.r = RDom(0, rows, 0, op.kernel_w, 0, (op.kernel_h + 1) / rows, "r");
+    const RDom &d = stages.r;
+    const Expr at = rows * g + d.x,
+               row = every_second ? y + d.z : y * op.stride_y + rows * d.z * op.dilation_y;
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) +=
+        product(op, stages.taps(at, 0, x * op.stride_x + d.y * op.dilation_x, row, n),
+                stages.packed(at, 0, d.y, d.z));
+    finish(op, stages);
+}
+
+}  // namespace
+
 QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperands &op,
                                                     DepthwiseWords words) {
     QuantizedConv2dDepthwise stages;
     begin(op, stages);
     stages.padded = pad(op, false);
+    stages.taps = Func("taps");
+    stages.packed = Func("packed");
+    if (words == DepthwiseWords::rows) {
+        sum_rows(op, stages);
+        return stages;
+    }
     const bool squares = words == DepthwiseWords::squares,
                shared = words != DepthwiseWords::columns;
     const int word = op.integer() ? 4 : 1, rows = squares ? 2 : 1, columns = word / rows;
-    stages.taps = Func("taps");
-    stages.packed = Func("packed");
+    stages.word = word;
     const Var &phase = stages.phase;
     const auto tap = [&](const Expr &g, int i) -> Expr {
         const Expr column = w * columns + i % columns;

@@ -52,7 +52,14 @@ struct QuantizedConv2dEnds {
 
 // The sum is over r[0] = i, r[1] = w, r[2] = s, r[3] = r. Where the operands' weight is not packed
 // yet, it is here: packed(i, k, g, w, s, r), bytes for u8, numbers less the zero point for f32.
+//
+// Of integers, where instructions multiply and add up two numbers of 16 bits, not four bytes, sums
+// are two: halves(half, k, g, x, y, n), over bytes 2 * half + i of a word, i < 2; padded has 16
+// bits, and sum adds up both over half_r. Else halves is undefined.
 struct QuantizedConv2d : QuantizedConv2dEnds {
+    Halide::Var half{"half"};
+    Halide::Func halves;
+    Halide::RDom half_r;
     Halide::Func packed;  // undefined where an operand is packed
     Halide::RDom r;
     BlockedSum blocked;
@@ -69,6 +76,7 @@ struct PackedWords {
     bool rows_inside = false;  // the sum leaves out the rows of the filter that meet none of the
                                // image, which it asks for every output's row
     bool joined_rows = false;  // rows of the image are copied as one loop, of few channels
+    bool halves = false;       // sums are halves
 };
 QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &operands,
                                         const PackedWords &form);
@@ -113,26 +121,30 @@ QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands 
 // The sum runs over vectors of neighbouring channels and is added up across the lanes at the end:
 // lanes(lane, k, g, x, y, n) is a sum over r[0] = i, r[1] (vector of channels), r[2] = s, r[3] = r;
 // folded has a quarter as many lanes, and sum adds those up. The number of channels is a multiple
-// of `lanes`, u8: of 4 * `lanes`.
+// of `lanes`, u8: of 4 * `lanes`, or where an instruction multiplies `halves` of words of 2 *
+// `lanes`.
 struct QuantizedConv2dDot : QuantizedConv2dEnds {
     Halide::Var lane{"lane"};
     Halide::Func lanes, folded;
     Halide::RDom r;
 };
-QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &operands, int lanes);
+QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &operands, int lanes,
+                                        bool halves);
 
 // How four numbers of the input make a word, for u8; f32 knows `columns` of one number.
 //   columns  what an output reads of a row, in words of four columns.
 //   pairs    four columns of a row from every second one on: they serve two outputs, for which the
 //            filter is shifted (its phase). Stride and dilation 1.
 //   squares  2 x 2 numbers: four serve the outputs around them. Stride 2, dilation 1.
-enum class DepthwiseWords { columns, pairs, squares };
+//   rows     or two numbers of 16 bits of a column: of rows that the filter has next to each other.
+enum class DepthwiseWords { columns, pairs, squares, rows };
 
 // One input and one output channel a group (c = k = 0). The sum is over r.x = i in a word, r.y and
 // r.z (words of the filter, across and down). At element word * g + i, taps(element, w, x, y, n)
 // are words of the padded input and packed(element, phase, w, r) those of the filter, filled with
 // zeros.
 struct QuantizedConv2dDepthwise : QuantizedConv2dEnds {
+    int word;  // numbers of one: 1 of f32
     Halide::Var phase{"phase"};
     Halide::Func taps, packed;
     Halide::RDom r;

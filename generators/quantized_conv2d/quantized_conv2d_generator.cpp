@@ -97,7 +97,8 @@ public:
         else if (products())
             build_products(op, context);
         else if (algorithm.value() == "dot")
-            build(quantized_conv2d_dot(op, sc::quantized_dot_lanes(context)),
+            build(quantized_conv2d_dot(op, sc::quantized_dot_lanes(context),
+                                       sc::sums_halves(context)),
                   sc::quantized_dot_schedules, context);
         else if (algorithm.value() == "depthwise")
             build(quantized_conv2d_depthwise(op, sc::quantized_depthwise_words(context)),

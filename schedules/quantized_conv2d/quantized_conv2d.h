@@ -37,6 +37,8 @@ bool quantized_stores_vectors(const QuantizedConv2dContext &context);
 int quantized_filters_of_block(const QuantizedConv2dContext &context);
 // 32-bit lanes in a vector of the sum.
 int quantized_dot_lanes(const QuantizedConv2dContext &context);
+// Whether sums are halves: of a CPU whose instructions multiply and add up two bytes, not four.
+bool sums_halves(const QuantizedConv2dContext &context);
 // Columns of a block of tiles.
 int quantized_tiles_columns(const QuantizedConv2dContext &context);
 generators::DepthwiseWords quantized_depthwise_words(const QuantizedConv2dContext &context);
@@ -48,6 +50,20 @@ namespace cpu {
 void schedule_filters(generators::QuantizedConv2dEnds &stages,
                       const QuantizedConv2dContext &context, const Halide::LoopLevel &at,
                       const Halide::Var &filters);
+
+// What words are summed in: sum, or its halves.
+Halide::Func &summed(generators::QuantizedConv2d &stages);
+// A stage of it in vectors of `lanes` sums of `filters`, k or g: of halves those of half as many.
+void vectorize_sums(const generators::QuantizedConv2d &stages, Halide::Stage stage,
+                    const Halide::Var &filters, int lanes);
+// The stage that adds up words, vectorised so; of integers the loop over a word's bytes, the first
+// of these, too, of numbers it is unrolled.
+Halide::Stage add_words(generators::QuantizedConv2d &stages, const QuantizedConv2dContext &context,
+                        std::vector<Halide::VarOrRVar> loops, const Halide::Var &filters,
+                        int lanes);
+// Halves, where there are any, added up in vectors of `lanes` filters.
+void add_halves(generators::QuantizedConv2d &stages, const Halide::LoopLevel &at,
+                const Halide::Var &filters, int lanes);
 }  // namespace cpu
 
 // One table entry each.

@@ -14,10 +14,11 @@ struct PackedTile {
                 // where it is, which takes channels in words, and no padding
     int outer;  // blocks of filters in a pass over the pixels, passes outermost; 0: all in one
     int chunk;  // tiles of a row in a task; 0: all
+    bool words = false;  // stage is 0, or would be, if what is copied were not widened
 };
 
 // Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 2 * 7 + 2 + 1 of 32;
-// AVX2: 2 * 6 + 2 + 1 of 16.
+// AVX2, whose sums are halves: 2 * 4 + 2 + 1 of 16.
 PackedTile choose(const QuantizedConv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
     PackedTile tile = {std::max(2 * lanes, kFilterBlock), 7, 1, 2, 0, 0};
@@ -30,16 +31,23 @@ PackedTile choose(const QuantizedConv2dContext &context) {
     knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
     knobs.end();
     const int registers = vector_registers(context.target);
-    // Rows name what fits AVX-512.
-    if (lanes < kFilterBlock) {
+    knobs.require(tile.stage || (context.kernel_w == 1 && context.kernel_h == 1),
+                  "stage:0 takes 1x1 filters");
+    tile.words = tile.stage == 0;
+    // Rows name what fits dot products of AVX-512.
+    if (sums_halves(context)) {
+        tile.outer *= tile.block / lanes;
+        tile.block = lanes;
+        tile.x = std::min(tile.x, registers / 4);
+        tile.y = 1;
+        if (tile.words) tile.stage = 2;
+    } else if (lanes < kFilterBlock) {
         tile.block = kFilterBlock;
         const int vectors = tile.block / lanes;
         tile.x = std::min(tile.x, (registers - vectors - 1) / vectors);
         tile.y = 1;
     }
-    knobs.require(tile.stage || (context.kernel_w == 1 && context.kernel_h == 1),
-                  "stage:0 takes 1x1 filters");
-    const int vectors = tile.block / lanes;
+    const int vectors = (sums_halves(context) ? 2 : 1) * tile.block / lanes;
     knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1, registers);
     return tile;
 }
@@ -81,16 +89,15 @@ void split(QuantizedConv2d &stages, const PackedTile &tile, int lanes, bool nhwc
 }
 
 // The sums of a tile: registers, where that is all of it; else the stack.
-void hold(Func sum, const PackedTile &tile, int lanes, const LoopLevel &at) {
+void hold(QuantizedConv2d &stages, Func sum, const PackedTile &tile, int lanes,
+          const LoopLevel &at) {
     sum.compute_at(at)
         .bound_extent(k, tile.block)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
-        .align_bounds(k, tile.block)
-        .vectorize(k, lanes, TailStrategy::RoundUp)
-        .unroll(k)
-        .unroll(x)
-        .unroll(y);
+        .align_bounds(k, tile.block);
+    cpu::vectorize_sums(stages, sum, k, lanes);
+    sum.unroll(k).unroll(x).unroll(y);
 }
 
 // The input, padded. Of few channels rows of pixels that lie next to each other are vectors.
@@ -118,25 +125,22 @@ void accumulate(QuantizedConv2d &stages, const PackedTile &tile,
                 const QuantizedConv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
     const LoopLevel step(stages.output, kb);
-    const auto unroll = [&](Stage update) {
-        update.vectorize(k, lanes, TailStrategy::RoundUp).unroll(k).unroll(x).unroll(y);
-    };
+    const auto unroll = [&](Stage update) { update.unroll(k).unroll(x).unroll(y); };
     if (context.schedule == "broadcast_blocks") {
         Func running = stages.blocked.running, in_block = stages.blocked.block_sum;
         const RDom &d = stages.blocked.in_block, &blocks = stages.blocked.blocks;
-        hold(running, tile, lanes, step);
-        hold(in_block, tile, lanes, LoopLevel(running, blocks.x));
-        unroll(running.update().reorder(k, x, y, blocks.x, blocks.y, blocks.z));
-        unroll(in_block.update().reorder(k, x, y, d.x, d.y, d.z));
+        hold(stages, running, tile, lanes, step);
+        hold(stages, in_block, tile, lanes, LoopLevel(running, blocks.x));
+        for (Stage update : {running.update().reorder(k, x, y, blocks.x, blocks.y, blocks.z),
+                             in_block.update().reorder(k, x, y, d.x, d.y, d.z)})
+            unroll(update.vectorize(k, lanes, TailStrategy::RoundUp));
         return;
     }
     const RDom &d = stages.r;
-    hold(stages.sum, tile, lanes, step);
-    Stage update = stages.sum.update();
-    if (context.integer)
-        update.atomic().reorder(d[0], k, x, y, d[1], d[2], d[3]).vectorize(d[0]);
-    else
-        update.reorder(k, x, y, d[0], d[1], d[2], d[3]).unroll(d[0]);
+    const int sums = stages.halves.defined() ? 2 * lanes : lanes;
+    hold(stages, cpu::summed(stages), tile, sums, step);
+    Stage update = cpu::add_words(stages, context, {d[0], k, x, y, d[1], d[2], d[3]}, k, sums);
+    if (!context.integer) update.reorder(k, x, y, d[0]);
     unroll(update);
 }
 
@@ -144,16 +148,20 @@ void accumulate(QuantizedConv2d &stages, const PackedTile &tile,
 
 PackedWords quantized_packed_words(const QuantizedConv2dContext &context) {
     if (context.schedule == "grouped")
-        return {.block = context.filters_per_group, .whole = true, .rows_inside = true};
+        return {.block = context.filters_per_group,
+                .whole = true,
+                .rows_inside = true,
+                .halves = sums_halves(context)};
     if (context.schedule != "broadcast" && context.schedule != "broadcast_blocks")
         return {.block = kFilterBlock, .filled = true};
     const PackedTile tile = choose(context);
     const int channels = context.channels_per_group;
     PackedWords form{tile.block};
-    form.whole = !tile.stage || (channels > 0 && channels % kWord == 0);
+    form.whole = tile.words || (channels > 0 && channels % kWord == 0);
     form.in_blocks = context.schedule == "broadcast_blocks";
-    form.rows_inside = tile.y == 1 && tile.stage;
-    form.joined_rows = tile.stage && few_channels(context) && !form.in_blocks;
+    form.rows_inside = tile.y == 1 && !tile.words;
+    form.joined_rows = !tile.words && few_channels(context) && !form.in_blocks;
+    form.halves = sums_halves(context);
     return form;
 }
 
@@ -176,6 +184,13 @@ void schedule_filters(QuantizedConv2dEnds &stages, const QuantizedConv2dContext 
 // two shifts and a conversion, which its multiplications hide. What follows the sums takes them
 // from the registers, and stores a vector's bytes where they belong: by way of the stack it was
 // twice as long, which is what 1x1 filters of few channels feel most.
+//
+// Without vpdpbusd a vector of the filter's bytes is widened, and vpmaddwd multiplies and adds up
+// two channels, exactly: vpmaddubsw takes four, but saturates with weights of 8 bits. A word's two
+// sums are lanes side by side, added up after the last (adding up lanes for each word took 3.5
+// times as long), and the copy of the input has 16 bits, so that a broadcast needs no more than its
+// load: of eight products' 18 instructions two widen. What this reaches on AVX2: bench --family
+// quantized_conv2d --type u8 --list resnet50.
 //
 // bench --family quantized_conv2d --type u8 --list resnet50, one Zen 4 core, of 473 GOP/s: 3x3 405
 // to 483, which leaves out rows of the filter outside of the image; 1x1 390 to 445 from 128
@@ -211,6 +226,7 @@ void quantized_broadcast(QuantizedConv2d &stages, const QuantizedConv2dContext &
     }
     stages.activated.specialize(context.plain && context.unsigned_bytes);
     stages.activated.specialize(context.plain);
+    add_halves(stages, LoopLevel(out, context.nhwc ? kv : kb), k, lanes);
     accumulate(stages, tile, context);
     if (tile.stage) copy(stages, context, LoopLevel(out, tile.stage == 1 ? xo : rows));
 }

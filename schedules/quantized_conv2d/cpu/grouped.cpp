@@ -28,9 +28,10 @@ GroupedTile choose(const QuantizedConv2dContext &context) {
     knobs.require(context.channels_per_group / kWord % tile.depth == 0,
                   "depth divides the words of a group's channels");
     const int lanes = context.target.natural_vector_size<float>();
-    const int vectors = (tile.across * filters + lanes - 1) / lanes;
+    const int sums = tile.across * filters * (sums_halves(context) ? 2 : 1);
+    const int vectors = (sums + lanes - 1) / lanes;
     // Rows name what fits AVX-512.
-    if (lanes < kFilterBlock) tile.x = std::max(std::min(tile.x, 8 / vectors), 1);
+    if (lanes < kFilterBlock) tile.x = std::max(std::min(tile.x, 12 / vectors), 1);
     knobs.estimate("vector registers", vectors * (tile.x + std::max(context.kernel_w, 1)),
                    vector_registers(context.target));
     return tile;
@@ -81,22 +82,21 @@ void quantized_grouped(QuantizedConv2d &stages, const QuantizedConv2dContext &co
         f->specialize(context.no_bias);
         f->specialize(context.word_bias);
     }
-    stages.sum.compute_at(out, xo)
+    Func &sum = summed(stages);
+    const int together = stages.halves.defined() ? 2 * lanes : lanes;
+    sum.compute_at(out, xo)
         .bound_extent(k, filters)
         .bound_extent(x, tile.x)
         .bound_extent(g, tile.across)
-        .align_bounds(g, tile.across)
-        .vectorize(k, lanes)
-        .vectorize(g)
-        .unroll(k)
-        .unroll(x);
-    Stage update = stages.sum.update();
-    if (context.integer)
-        update.atomic().reorder(d[0], k, g, x, d[2], d[1], d[3]).vectorize(d[0]);
-    else
-        update.reorder(d[0], k, g, x, d[2], d[1], d[3]).unroll(d[0]);
-    update.vectorize(k, lanes).vectorize(g).unroll(k).unroll(x).unroll(d[1], tile.depth);
+        .align_bounds(g, tile.across);
+    vectorize_sums(stages, sum, k, together);
+    sum.vectorize(g).unroll(k).unroll(x);
+    Stage update = add_words(stages, context, {d[0], k, g, x, d[2], d[1], d[3]}, k, together);
+    update.vectorize(g).unroll(k).unroll(x).unroll(d[1], tile.depth);
     if (context.kernel_w > 0) update.unroll(d[2]);
+    add_halves(stages, LoopLevel(out, x), k, lanes);
+    if (stages.halves.defined())
+        for (Stage stage : {Stage(stages.sum), stages.sum.update()}) stage.vectorize(g);
     stages.padded.compute_at(out, gb)
         .bound_extent(c, context.channels_per_group)
         .bound_extent(g, tile.across)
