@@ -16,13 +16,13 @@ struct ColumnBlock {
     int inner;    // 1: a task's tiles inside its blocks of filters
     int plain;    // 1: code of its own for a clamp without residual; 0: chosen vector by vector
     int unroll;   // channels of a step; 1: a tile prefetches those that are kAhead further on
-    bool slices;  // of channels, so many at a time for all filters of a task
+    int slices;   // 1: of channels, kSlice at a time for all filters of a task
 };
 
 constexpr int kAhead = 32, kSlice = 128;
 
 ColumnBlock choose(const Conv2dContext &context) {
-    ColumnBlock block = {3, 8, 16, 64, 2, 0, 1, one_multiply_add(context.target) ? 1 : 2, false};
+    ColumnBlock block = {3, 8, 16, 64, 2, 0, 1, one_multiply_add(context.target) ? 1 : 2, 0};
     if (context.panels) block.unroll = 1;  // a panel is in one piece
     Knobs knobs(context.knobs);
     knobs.take("vectors", block.vectors, steps(1, 4));
@@ -33,10 +33,12 @@ ColumnBlock choose(const Conv2dContext &context) {
     knobs.take("inner", block.inner, {0, 1});
     knobs.take("plain", block.plain, {0, 1});
     knobs.take("unroll", block.unroll, {1, 2, 4});
+    knobs.take("slices", block.slices, {0, 1});
     knobs.end();
+    Knobs::require(!block.slices || !(block.inner || context.panels),
+                   "slices:1 has a tile after the other, of an image");
     // Rows name what fits AVX-512.
     if (context.target.natural_vector_size<float>() < kFilterBlock) {
-        block.slices = !context.panels && !block.inner;
         block.vectors = context.panels ? 2 : 3;
         block.filters = 4;
         block.beside = 8;
@@ -47,8 +49,7 @@ ColumnBlock choose(const Conv2dContext &context) {
 }
 
 // A slice of channels after the other, each for all filters of a task: its sums are in registers,
-// the running ones in memory. Of all channels at once explorer run conv2d 7x7_2048-512_1x1 --layout
-// nchw has 0.57 of the speed on Zen 3, by tiles of two vectors.
+// the running ones in memory, and what it reads of the image stays in the first cache.
 void add_slices(const Conv2dColumns &stages, const Conv2dColumnSums &of, int filters, int lanes) {
     const RVar slice("slice"), channel("channel");
     const Var of_slice("of_slice"), kb("kb");
@@ -161,7 +162,6 @@ void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int
     Func sum = of.sum, activated = of.activated;
     sum.compute_at(block_of_tile)
         .bound_extent(y, 1)
-        .bound_extent(k, block.slices ? block.of_task : filters)
         .align_bounds(k, filters)
         .bound(x, 0, of.place.x.extent())
         .bound_extent(stages.tile, 1)
@@ -169,6 +169,10 @@ void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int
         .vectorize(x, lanes, TailStrategy::RoundUp)
         .unroll(x)
         .unroll(k, filters);
+    if (block.slices)
+        sum.bound_storage(k, block.of_task);
+    else
+        sum.bound_extent(k, filters);
     if (block.slices)
         add_slices(stages, of, filters, lanes);
     else
