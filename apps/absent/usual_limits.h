@@ -8,7 +8,7 @@
 namespace hk::absent {
 
 // CUDA's are those of compute capability 9.0, OpenCL's those that every device of the full profile
-// has, with the usual 256 work-items a group; under HK_SHARED_LIMIT. The CPU has none.
+// has, with the usual 256 work-items a group; under HK_SHARED_LIMIT. The CPU has AVX-512.
 DeviceLimits usual_limits(DeviceType type);
 
 // Whose they are: "an H100".

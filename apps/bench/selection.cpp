@@ -101,7 +101,8 @@ std::string selection_page() {
         "# Selection\n\nThe row of the table that selection takes for every case of bench's lists, "
         "by "
         "device and layout; where types take different rows, the types behind each. Limits of "
-        "devices: CUDA " +
+        "devices: " +
+        absent::whose_limits(DeviceType::cpu) + "'s, CUDA " +
         absent::whose_limits(DeviceType::cuda) + "'s, OpenCL " +
         absent::whose_limits(DeviceType::opencl) +
         ". Written by `make docs`, checked by a test: a change of the table shows here.\n";

@@ -15,17 +15,18 @@ namespace hk::counts {
 namespace {
 
 constexpr double kWork = 2e6;
+constexpr double kMostOfFallbacks = 1e8;  // which the device in software computes in seconds
 
 struct Candidate {
     const KernelInfo *row;
     bench::CaseInfo info;
-    bool is_wasteful;
+    bool is_wasteful, is_long;
     size_t rung;
     double distance;  // of its work from that, as a ratio
 
     bool better_than(const Candidate &other) const {
-        return std::tie(is_wasteful, rung, distance) <
-               std::tie(other.is_wasteful, other.rung, other.distance);
+        return std::tie(is_wasteful, is_long, rung, distance) <
+               std::tie(other.is_wasteful, other.is_long, other.rung, other.distance);
     }
 };
 
@@ -46,13 +47,14 @@ void look_at(const bench::CaseInfo &info, const bench::Settings &settings, std::
         return;
     const Selection selection =
         problem->select(settings.device.type(), bench::limits_of(settings), true);
-    const double distance = distance_of(problem->work());
+    const double work = problem->work();
     for (size_t rung = 0; rung < selection.ladder.size(); rung++) {
         const KernelInfo *row = selection.ladder[rung].kernel;
         // A row that is not for groups computes a tile of channels for each.
         const bool is_wasteful =
             rung > 0 && (info.kind.starts_with("depthwise") || info.kind.starts_with("grouped"));
-        candidates[row->name].push_back({row, info, is_wasteful, rung, distance});
+        const bool is_long = rung > 0 && work > kMostOfFallbacks;
+        candidates[row->name].push_back({row, info, is_wasteful, is_long, rung, distance_of(work)});
     }
 }
 

@@ -19,8 +19,9 @@ struct RowCase {
 // Of each kernel of the device that bench's families have and whose name has `filter` in it, one
 // case of their lists that it takes: of those that selection gives to it on a device with the usual
 // limits, or where there are none, in whose ladder of fallbacks it stands highest, those of few
-// channels a group last, that whose work is nearest to 2 million operations or bytes, as the
-// family counts it. Types, layouts and families in bench's order; the first that has the kernel.
+// channels a group and of more than 100 million operations or bytes last, that whose work, as the
+// family counts it, is nearest to 2 million. Types, layouts and families in bench's order; the
+// first that has the kernel.
 std::vector<RowCase> row_cases(Device device, std::string_view filter);
 
 // The same for all kernels of the families whose calls run others with `filter` in their names

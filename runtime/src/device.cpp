@@ -11,6 +11,7 @@
 #include "opencl_backend.h"
 #include "shared_limit.h"
 #include "tile_registers.h"
+#include "transposed_words.h"
 
 namespace hk {
 
@@ -82,7 +83,10 @@ bool Device::available() const noexcept try {
 }
 
 DeviceLimits Device::limits() const {
-    if (is_cpu()) return {.tile_registers = detail::has_tile_registers()};
+    if (is_cpu()) {
+        return {.tile_registers = detail::has_tile_registers(),
+                .avx512 = detail::has_wide_vectors()};
+    }
     return detail::limited(detail::require(*this).limits(index_));
 }
 

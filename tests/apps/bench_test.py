@@ -99,7 +99,7 @@ class Bench(BenchTest):
         self.expect(f"{REPORT} {files}", "| conv2d f32 nhwc | smoke | 4 |",
                     "| quantized_conv2d u8 to f32 nhwc | smoke | 4 |",
                     "| conv2d_backward_data f32 nhwc | smoke | 4 |", "list.csv | 2 |",
-                    "| topk f32 | smoke | 9 |", "| tensor_product f32 | smoke | 4 |",
+                    "| topk f32 | smoke | 9 |", "| tensor_product f32 | smoke | 6 |",
                     "| kernel_map s32 | smoke | 4 |", "GOP/s", "hk kept maps")
         # Every case is in the file of this CPU.
         docs = self.folder / "repository" / "docs"

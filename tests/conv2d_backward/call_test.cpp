@@ -191,8 +191,9 @@ TEST(Conv2dBackwardCall, ARowForTheStridesTakesTheWhole) {
             Conv2dProblem::from_shapes(input.shape(), weight.shape(), DataType::f32, options);
         noted_calls.clear();
         conv2d_backward_data(made(problem.output_shape()), weight, input, options);
-        std::string names =
-            std::string(select_conv2d_backward_data(problem, DeviceType::cpu, {}).kernel->name);
+        std::string names = std::string(
+            select_conv2d_backward_data(problem, DeviceType::cpu, Device::cpu().limits())
+                .kernel->name);
         for (const NotedCall &call : noted_calls) names += " " + call.kernel;
         return names;
     };

@@ -61,8 +61,8 @@ bool is_of_products(const KernelInfo &kernel) {
 // In which a row computes an input's gradient: phases of one that it does not take whole.
 int64_t phases_of(const KernelInfo &kernel, const Conv2dProblem &problem) {
     if (kernel.family != std::string_view("conv2d_backward_data")) return 1;
-    const detail::Fields whole =
-        detail::conv2d_fields(detail::normalised(problem, detail::normalise_backward_data));
+    const detail::Fields whole = detail::conv2d_fields(
+        detail::normalised(problem, detail::normalise_backward_data), kDevice);
     const bool takes =
         detail::select({&kernel, 1}, whole, DeviceType::cuda, kDevice.limits(), false).kernel;
     return takes ? 1 : static_cast<int64_t>(detail::data_phases(problem).phases.size());

@@ -78,7 +78,8 @@ void check_met_pixels(const Select &select) {
             c.accumulate = accumulate;
             c.data = accumulate ? Data::reals : Data::integers;
             ASSERT_EQ(check(c, Device::cpu()), Outcome::passed) << to_string(c);
-            const Selection selection = select(c.problem, DeviceType::cpu, DeviceLimits(), false);
+            const Selection selection =
+                select(c.problem, DeviceType::cpu, Device::cpu().limits(), false);
             ASSERT_TRUE(selection.kernel);
             EXPECT_EQ(selection.kernel->layout, Layout::nchw) << selection.kernel->name;
         }

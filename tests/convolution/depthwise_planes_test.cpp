@@ -26,11 +26,12 @@ bool keeps_plane(const Selection &selection) {
 }
 
 bool forward_keeps_plane(const Conv2dProblem &problem) {
-    return keeps_plane(select_conv2d(problem, DeviceType::cpu, {}));
+    return keeps_plane(select_conv2d(problem, DeviceType::cpu, Device::cpu().limits()));
 }
 
 bool backward_keeps_plane(const Conv2dProblem &problem) {
-    return keeps_plane(select_conv2d_backward_data(problem, DeviceType::cpu, {}));
+    return keeps_plane(
+        select_conv2d_backward_data(problem, DeviceType::cpu, Device::cpu().limits()));
 }
 
 TEST(DepthwisePlanes, AreKeptUpToABound) {

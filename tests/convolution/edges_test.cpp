@@ -194,7 +194,7 @@ TEST(Conv2dEdges, ImagesOfOneColumn) {
             const Conv2dProblem problem =
                 Conv2dProblem::from_shapes(image_shape(layout, 1, h, w, 64),
                                            image_shape(layout, 64, kh, kw, 64), DataType::f32, plain);
-            return select_conv2d(problem, DeviceType::cpu, {}, false).kernel;
+            return select_conv2d(problem, DeviceType::cpu, Device::cpu().limits(), false).kernel;
         };
         EXPECT_EQ(row(40, 1, 5, 1, {2, 1, 0, 0}), row(1, 40, 1, 5, {0, 0, 2, 1})) << name_of(layout);
     }

@@ -40,7 +40,8 @@ public:
         }
         const bool narrow = range_of(request_.where, "avx512").last < 1;  // only a CPU can be
         const DeviceType device = narrow ? DeviceType::cpu : DeviceType::cuda;
-        if (!meets(request_.where, detail::conv2d_fields(p, device))) return {};
+        const DeviceLimits limits{.avx512 = !narrow};
+        if (!meets(request_.where, detail::conv2d_fields(p, {device, limits}))) return {};
         return p;
     }
 

@@ -16,7 +16,6 @@
 #include "tests/support/checked_call.h"
 #include "tests/support/conditions.h"
 #include "tests/support/print.h"
-#include "transposed_words.h"
 
 namespace hk::test {
 
@@ -68,7 +67,7 @@ protected:
     void SetUp() override {
         const KernelInfo &row = GetParam();
         need(row.device);
-        const int64_t wide = detail::has_wide_vectors();
+        const int64_t wide = Device::cpu().limits().avx512;
         if (row.device == DeviceType::cpu && range_of(row.where, "avx512").moved(wide) != wide)
             GTEST_SKIP() << (wide ? "AVX-512" : "no AVX-512");
     }

@@ -26,6 +26,7 @@ struct DeviceLimits {
     int64_t registers = 0;            // a block; 0 where the device does not say
     int compute_capability = 0;       // CUDA: 10 * major + minor; elsewhere 0
     bool tile_registers = false;      // of a CPU: kernels may use its registers of matrices (AMX)
+    bool avx512 = false;              // of a CPU: kernels may use its vectors of 64 bytes
 };
 
 class Device {

@@ -83,7 +83,7 @@ void run(const KernelInfo *row, const Conv2dTensors &tensors, const Filter &filt
     check_fit_kernel(kOperation, operands);
 
     const KernelInfo &kernel = selections<conv2d_kernels>(kOperation)
-                                   .find(row, conv2d_fields(operands.problem, device.type()), device,
+                                   .find(row, conv2d_fields(operands.problem, device), device,
                                          [&] { return detail::to_string(operands.problem); });
     if (tensors.output.tensor().elements() > 0) {
         call(kernel, operands, filter, context, own_queue);
@@ -123,7 +123,8 @@ void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Filter &we
 
 Selection select_conv2d(const Conv2dProblem &problem, DeviceType device, const DeviceLimits &limits,
                         bool explain) {
-    return select(conv2d_kernels(), conv2d_fields(normalised(problem)), device, limits, explain);
+    return select(conv2d_kernels(), conv2d_fields(normalised(problem), {device, limits}), device,
+                  limits, explain);
 }
 
 }  // namespace hk

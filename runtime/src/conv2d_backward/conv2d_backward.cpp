@@ -20,8 +20,13 @@ using namespace detail;
 
 namespace {
 
+bool takes(const KernelInfo &row, const Fields &problem, DeviceType device,
+           const DeviceLimits &limits) {
+    return select({&row, 1}, problem, device, limits, false).kernel;
+}
+
 bool takes(const KernelInfo &row, const Fields &problem, Device device) {
-    return select({&row, 1}, problem, device.type(), device.limits(), false).kernel;
+    return takes(row, problem, device.type(), device.limits());
 }
 
 // Whether the row was made for strides: it takes a problem of those whole.
@@ -31,9 +36,10 @@ bool made_for_strides(const KernelInfo &row) {
     });
 }
 
-const KernelInfo *row_for_strides(const Fields &problem, Device device) {
+const KernelInfo *row_for_strides(const Fields &problem, DeviceType device,
+                                  const DeviceLimits &limits) {
     for (const KernelInfo &row : kData.kernels()) {
-        if (made_for_strides(row) && takes(row, problem, device)) return &row;
+        if (made_for_strides(row) && takes(row, problem, device, limits)) return &row;
     }
     return nullptr;
 }
@@ -46,8 +52,8 @@ bool runs_in_phases(const Conv2dProblem &problem, const DataTensors &tensors,
     if (!is_strided(problem)) return false;
     if (!row && !device.is_cpu())
         return products_take_phases(problem, tensors, device.type(), device.limits());
-    const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data), device.type());
-    if (!row) row = row_for_strides(whole, device);
+    const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data), device);
+    if (!row) row = row_for_strides(whole, device.type(), device.limits());
     return !(row && takes(*row, whole, device));
 }
 
@@ -64,7 +70,7 @@ bool add_data(std::vector<Pass> &passes, const Conv2dProblem &problem, const Dat
     for (const DataPhase &phase : phases.phases) {
         Pass &pass = passes.emplace_back(kData, tensors.operands(problem, phase), nullptr, device);
         if (!row || !takes_columns_of_phases(*row, problem)) continue;
-        if (!takes(*row, conv2d_fields(pass.operands.problem, device.type()), device)) continue;
+        if (!takes(*row, conv2d_fields(pass.operands.problem, device), device)) continue;
         pass.kernel = row;
         taken = true;
     }
@@ -217,7 +223,8 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
 
 Selection select_pass(const GradientFamily &family, const Conv2dProblem &problem, DeviceType device,
                       const DeviceLimits &limits, bool explain) {
-    return select(family.kernels(), conv2d_fields(normalised(problem, family.normalise)), device,
+    return select(family.kernels(),
+                  conv2d_fields(normalised(problem, family.normalise), {device, limits}), device,
                   limits, explain);
 }
 
@@ -342,8 +349,8 @@ Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType d
     const Conv2dShapes shapes(problem);
     const DataTensors tensors{shapes.output, shapes.weight, shapes.input};
     const auto on_cpu_in_phases = [&] {
-        return !row_for_strides(conv2d_fields(normalised(problem, normalise_backward_data)),
-                                Device::cpu());
+        const Conv2dProblem whole = normalised(problem, normalise_backward_data);
+        return !row_for_strides(conv2d_fields(whole, {device, limits}), device, limits);
     };
     const bool in_phases =
         is_strided(problem) &&
@@ -353,8 +360,8 @@ Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType d
     if (phases.phases.empty()) return select_pass(kData, problem, device, limits, explain);
     Conv2dOperands operands = tensors.operands(problem, with_most_taps(phases));
     normalise_backward_data(operands);
-    Selection selection =
-        select(kData.kernels(), conv2d_fields(operands.problem), device, limits, explain);
+    Selection selection = select(kData.kernels(), conv2d_fields(operands.problem, {device, limits}),
+                                 device, limits, explain);
     std::erase_if(selection.ladder, [&](const Rung &rung) {
         return !takes_columns_of_phases(*rung.kernel, problem);
     });

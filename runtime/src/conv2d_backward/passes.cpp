@@ -22,16 +22,15 @@ Pass::Pass(const GradientFamily &family, Conv2dOperands views, const KernelInfo 
     family.normalise(operands);
     check_fit_kernel(family.name, operands);
     const Conv2dProblem &problem = operands.problem;
-    kernel =
-        &family.cache(family.name).find(row, conv2d_fields(problem, device.type()), device, [&] {
-            return to_string(problem, family.name);
-        });
+    kernel = &family.cache(family.name).find(row, conv2d_fields(problem, device), device, [&] {
+        return to_string(problem, family.name);
+    });
 }
 
 bool any_takes(const GradientFamily &family, Conv2dOperands views, Device device) {
     family.normalise(views);
     const Conv2dProblem &problem = views.problem;
-    return family.cache(family.name).find_any(conv2d_fields(problem, device.type()), device, [&] {
+    return family.cache(family.name).find_any(conv2d_fields(problem, device), device, [&] {
         return to_string(problem, family.name);
     });
 }

@@ -132,8 +132,8 @@ bool products_take_phases(const Conv2dProblem &problem, const DataTensors &tenso
         return false;
     const auto row_for = [&](Conv2dOperands operands) {
         normalise_backward_data(operands);
-        return select(conv2d_backward_data_kernels(), conv2d_fields(operands.problem), device,
-                      limits, false)
+        return select(conv2d_backward_data_kernels(),
+                      conv2d_fields(operands.problem, {device, limits}), device, limits, false)
             .kernel;
     };
     const auto multiplies = [&](const KernelInfo *row) {

@@ -14,7 +14,6 @@
 #include "hk/error.h"
 #include "shape.h"
 #include "storage.h"
-#include "transposed_words.h"
 
 namespace hk::detail {
 
@@ -299,8 +298,8 @@ int64_t sum_of_sides(const Padding &padding) {
 }
 
 // Sizes are below 2^31: products of two of them fit 64 bits, of four 128.
-Fields conv2d_fields(const Conv2dProblem &problem, DeviceType device) {
-    const bool on_cpu = device == DeviceType::cpu;
+Fields conv2d_fields(const Conv2dProblem &problem, const DeviceTraits &device) {
+    const bool on_cpu = device.is_cpu;
     const Conv2dOptions &options = problem.options;
     const Padding &padding = options.padding;
     const __int128 channels = problem.channels / options.groups;

@@ -71,9 +71,19 @@ struct Conv2dShapes {
 using Normalise = void (*)(Conv2dOperands &operands);
 Conv2dProblem normalised(const Conv2dProblem &problem, Normalise rewrite = normalise);
 
-// Of a normalised problem, with the fields of convolution/fields.def. Where the device is a CPU,
-// which has no sums in parts, they need not be counted.
-Fields conv2d_fields(const Conv2dProblem &problem, DeviceType device = DeviceType::cuda);
+// What fields see of a device: one that is here, or one of a kind with these limits.
+struct DeviceTraits {
+    DeviceTraits(Device device)  // a GPU's limits, of which no field is, cost a call time
+        : DeviceTraits(device.type(), device.is_cpu() ? device.limits() : DeviceLimits()) {}
+    DeviceTraits(DeviceType type, const DeviceLimits &limits)
+        : is_cpu(type == DeviceType::cpu), avx512(!is_cpu || limits.avx512) {}
+
+    bool is_cpu, avx512;
+};
+
+// Of a normalised problem, with the fields of convolution/fields.def. Of a CPU, which has no sums
+// in parts, they need not be counted.
+Fields conv2d_fields(const Conv2dProblem &problem, const DeviceTraits &device);
 
 // The sides' magnitudes: 0 where there is no padding and nothing is cut off.
 int64_t sum_of_sides(const Padding &padding);

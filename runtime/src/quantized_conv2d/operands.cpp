@@ -135,7 +135,7 @@ void normalise_quantized(Conv2dOperands &operands) {
 
 DataType row_type(DataType input) { return input == DataType::s8 ? DataType::u8 : input; }
 
-Fields quantized_conv2d_fields(const QuantizedConv2dProblem &problem, DeviceType device) {
+Fields quantized_conv2d_fields(const QuantizedConv2dProblem &problem, const DeviceTraits &device) {
     Fields fields = conv2d_fields(problem.conv, device);
     fields.type = row_type(problem.conv.type);
 #include "quantized_conv2d/fields.def"

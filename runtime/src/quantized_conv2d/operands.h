@@ -55,7 +55,6 @@ DataType row_type(DataType input);
 
 // Of a normalised problem, with the fields of convolution/fields.def and
 // quantized_conv2d/fields.def.
-Fields quantized_conv2d_fields(const QuantizedConv2dProblem &problem,
-                               DeviceType device = DeviceType::cuda);
+Fields quantized_conv2d_fields(const QuantizedConv2dProblem &problem, const DeviceTraits &device);
 
 }  // namespace hk::detail

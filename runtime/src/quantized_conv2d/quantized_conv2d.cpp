@@ -74,8 +74,8 @@ void run(const KernelInfo *row, const QuantizedConv2dTensors &tensors, const Con
     problem.conv = operands.conv.problem;
 
     const KernelInfo &kernel = selections<quantized_conv2d_kernels>(kOperation)
-                                   .find(row, quantized_conv2d_fields(problem, device.type()),
-                                         device, [&] { return detail::to_string(problem); });
+                                   .find(row, quantized_conv2d_fields(problem, device), device,
+                                         [&] { return detail::to_string(problem); });
     if (tensors.output.values.elements() > 0) {
         call(kernel, operands, filter, QuantizedConv2dNumbers(tensors, options), context,
              own_queue);
@@ -124,8 +124,8 @@ Selection select_quantized_conv2d(const QuantizedConv2dProblem &problem, DeviceT
                                   const DeviceLimits &limits, bool explain) {
     const QuantizedConv2dProblem whole{normalised(problem.conv, normalise_quantized),
                                        problem.output_type};
-    return select(quantized_conv2d_kernels(), quantized_conv2d_fields(whole), device, limits,
-                  explain);
+    return select(quantized_conv2d_kernels(), quantized_conv2d_fields(whole, {device, limits}),
+                  device, limits, explain);
 }
 
 }  // namespace hk

@@ -306,6 +306,17 @@ TEST(RowCases, FallbacksHaveManyChannelsAGroup) {
     }));
 }
 
+// Others, such as the patches of a large image, take the device in software long.
+TEST(RowCases, FallbacksAreShort) {
+    if (!built_with_cuda()) GTEST_SKIP();
+    const std::vector<RowCase> found =
+        row_cases(Device::cuda(), "conv2d_backward_weight_staged_f32_nhwc_cuda");
+    ASSERT_EQ(found.size(), 1u);
+    const auto is_long = [](const bench::CaseInfo &info) { return info.problem()->work() > 1e8; };
+    EXPECT_FALSE(is_long(found[0].info)) << found[0].name;
+    EXPECT_TRUE(std::ranges::any_of(found[0].others, is_long));
+}
+
 TEST(RowCases, TheFirstThatRunsIsTaken) {
     KernelInfo row{};
     row.name = "row";

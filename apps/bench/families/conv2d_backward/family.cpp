@@ -89,8 +89,8 @@ public:
     Selection select(DeviceType device, const DeviceLimits &limits, bool explain) const override {
         if (formulation_ == "any") return pass_.select(conv(), device, limits, explain);
         const Conv2dProblem problem = detail::normalised(conv(), detail::normalise_backward_data);
-        return detail::select(of_formulation_, detail::conv2d_fields(problem), device, limits,
-                              explain);
+        return detail::select(of_formulation_, detail::conv2d_fields(problem, {device, limits}),
+                              device, limits, explain);
     }
 
     std::vector<Operand> operands() const override {
