@@ -15,6 +15,8 @@ struct PackedTile {
     int outer;  // blocks of filters in a pass over the pixels, passes outermost; 0: all in one
     int chunk;  // tiles of a row in a task; 0: all
     bool words = false;  // stage is 0, or would be, if what is copied were not widened
+    int together = 0;    // blocks that pass over a task's tiles before the next ones; 0: a tile
+                         // after the other, of all blocks
 };
 
 // Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 2 * 7 + 2 + 1 of 32;
@@ -40,7 +42,8 @@ PackedTile choose(const QuantizedConv2dContext &context) {
         tile.block = lanes;
         tile.x = std::min(tile.x, registers / 4);
         tile.y = 1;
-        if (tile.words) tile.stage = 2;
+        tile.stage = 2;
+        tile.together = std::max(kFilterBlock / lanes, 1);
     } else if (lanes < kFilterBlock) {
         tile.block = kFilterBlock;
         const int vectors = tile.block / lanes;
@@ -57,7 +60,7 @@ bool few_channels(const QuantizedConv2dContext &context) {
     return context.nhwc && context.channels_per_group > 0 && context.channels_per_group < kWord;
 }
 
-const Var kv("kv"), kb("kb"), kp("kp"), xo("xo"), xc("xc"), yo("yo"), rows("rows");
+const Var kv("kv"), kb("kb"), kt("kt"), kp("kp"), xo("xo"), xc("xc"), yo("yo"), rows("rows");
 
 // Tasks are rows of pixels, or parts of one, with `outer` of one pass after the other.
 void split(QuantizedConv2d &stages, const PackedTile &tile, int lanes, bool nhwc) {
@@ -76,11 +79,16 @@ void split(QuantizedConv2d &stages, const PackedTile &tile, int lanes, bool nhwc
     else
         out.split(yo, yo, xc, 1);  // one part
     const Var first = nhwc ? k : x, last = nhwc ? x : k;
-    if (tile.outer)
-        out.split(kb, kp, kb, tile.outer, guard)
-            .reorder(first, kv, last, y, kb, xo, xc, yo, n, kp, g);
+    if (tile.outer) out.split(kb, kp, kb, tile.outer, guard);
+    if (tile.together)
+        out.split(kb, kt, kb, tile.together, guard);
     else
-        out.reorder(first, kv, last, y, kb, xo, xc, yo, g, n);
+        out.split(xo, xo, kt, 1);  // one part
+    out.reorder(first, kv, last, y, kb, xo, kt, xc, yo);
+    if (tile.outer)
+        out.reorder(yo, n, kp, g);
+    else
+        out.reorder(yo, g, n);
     out.fuse(xc, yo, rows);
     if (!tile.outer) out.fuse(rows, g, rows);
     out.fuse(rows, n, rows);
@@ -189,8 +197,9 @@ void schedule_filters(QuantizedConv2dEnds &stages, const QuantizedConv2dContext 
 // two channels, exactly: vpmaddubsw takes four, but saturates with weights of 8 bits. A word's two
 // sums are lanes side by side, added up after the last (adding up lanes for each word took 3.5
 // times as long), and the copy of the input has 16 bits, so that a broadcast needs no more than its
-// load: of eight products' 18 instructions two widen. What this reaches on AVX2: bench --family
-// quantized_conv2d --type u8 --list resnet50.
+// load: of eight products' 18 instructions two widen. Tiles are small, so that the filter is what
+// is read most: 16 filters, which are lines of the cache, pass over a task's tiles. What this
+// reaches on AVX2: bench --family quantized_conv2d --type u8 --list resnet50.
 //
 // bench --family quantized_conv2d --type u8 --list resnet50, one Zen 4 core, of 473 GOP/s: 3x3 405
 // to 483, which leaves out rows of the filter outside of the image; 1x1 390 to 445 from 128
@@ -209,7 +218,7 @@ void quantized_broadcast(QuantizedConv2d &stages, const QuantizedConv2dContext &
             .reorder(stages.filter_r[0], k)
             .vectorize(stages.filter_r[0])
             .vectorize(k, lanes, TailStrategy::RoundUp);
-        stages.window_sum.compute_at(out, xo);
+        stages.window_sum.compute_at(out, tile.together ? rows : xo);
     }
     if (context.nhwc) {
         // The ends of tiles are compared with in each: a second loop for the last would double the
