@@ -67,9 +67,7 @@ protected:
     void SetUp() override {
         const KernelInfo &row = GetParam();
         need(row.device);
-        const int64_t wide = Device::cpu().limits().avx512;
-        if (row.device == DeviceType::cpu && range_of(row.where, "avx512").moved(wide) != wide)
-            GTEST_SKIP() << (wide ? "AVX-512" : "no AVX-512");
+        if (is_of_another_cpu(row)) GTEST_SKIP() << "a row for other CPUs";
     }
 };
 

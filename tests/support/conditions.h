@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "fields.h"
+#include "hk/device.h"
 #include "hk/kernel_info.h"
 
 namespace hk::test {
@@ -35,6 +36,12 @@ inline Range range_of(std::span<const Constraint> where, std::string_view field)
         if (relation == multiple_of) range.step = value;
     }
     return range;
+}
+
+// Whether the row is for CPUs of another kind than this one: for those with AVX-512, or without.
+inline bool is_of_another_cpu(const KernelInfo &row) {
+    const int64_t wide = Device::cpu().limits().avx512;
+    return row.device == DeviceType::cpu && range_of(row.where, "avx512").moved(wide) != wide;
 }
 
 // Whether problems have hundreds of thousands of elements, so that few of them take long.
