@@ -34,16 +34,15 @@ term(3x1 kernel_w=1 kernel_h=3 dilation_x=1 dilation_y=1)
 #        row                 algorithm             schedule          types         layouts    knobs                               where
 row(cpu  long                packed                broadcast_blocks  f32,f16,bf16  nhwc       tile_x:4,stage:0                    output_depth>=32769 stride_1)
 # Rows made for a stride of 2, which take a problem whole, where others run its phases one by one. With a stride of 1 the
-# rows grouped…_3x3 below are as fast. …_s2_16 of nchw: columns of a phase fill vectors of 8, where AVX2 takes four else. bench
-# --family conv2d_backward_data --layout nchw --list mobilenetv2 --filter 112x112_96-96 and --row depthwise3x3_s2 1.25 times
-# as long on Zen 3; 64x64_128-128_5x5_s2_depthwise by its row 1.45 times.
+# rows grouped…_3x3 below are as fast. depthwise3x3_s2_16 of nchw: columns of a phase fill vectors of 8, where AVX2 takes four
+# else (bench --family conv2d_backward_data --layout nchw --list mobilenetv2 --filter 112x112_96-96, with --row depthwise3x3_s2
+# 1.25 times as long on Zen 3).
 row(cpu  depthwise3x3_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
 row(cpu  depthwise3x3_s2_8   flip_expand           unrolled_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
 row(cpu  depthwise3x3_s2_16  rows                  unrolled_phases   f32           nchw       lanes:8,tile_y:4                     depthwise 3x3 stride_2 padding_left=1 padding_top=1 width%16=0 avx512=0)
 row(cpu  depthwise3x3_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       tile_y:4                             depthwise 3x3 stride_2 padding_left=1 padding_top=1)
 row(cpu  depthwise5x5_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%16=0)
 row(cpu  depthwise5x5_s2_8   flip_expand           unrolled_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%8=0)
-row(cpu  depthwise5x5_s2_16  rows                  unrolled_phases   f32           nchw       lanes:8,tile_y:2                    depthwise 5x5 stride_2 padding_left=2 padding_top=2 width%16=0 avx512=0)
 row(cpu  depthwise5x5_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       tile_y:2                            depthwise 5x5 stride_2 padding_left=2 padding_top=2)
 row(cpu  grouped8_3x3_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=8 filters_per_group=8 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
 row(cpu  grouped16_3x3_s2    flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=16 filters_per_group=16 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)

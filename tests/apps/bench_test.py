@@ -145,7 +145,7 @@ class Families(BenchTest):
                 "softmax_cross_entropy": {"both": 2, "in_place": 2, "loss": 2},
                 "activate": {"relu": 2, "silu": 2, "gelu": 2},
                 "sgd": {"momentum": 2, "plain": 2},
-                "tensor_product": {"submanifold": 2, "strided": 2}}.items():
+                "tensor_product": {"submanifold": 4, "strided": 2}}.items():
             results = self.results_of(f"--family {family}")
             self.assertEqual(collections.Counter(r["kind"] for r in results), kinds)
 
