@@ -118,9 +118,9 @@ row(cpu  3x3_dot                dot                   dot               f32,f16,
 # rgb: the first layer; a picture's three channels are no vector, nor are four (bench --list first_layers --filter 64x64,
 # the other by --row staged_32). columns, of nchw: vectors of neighbouring columns instead of filters, whose sums need not be
 # stored one by one. 1x1_columns_long: what eight tiles read would not stay in a core's cache. 1x1_columns_slices: tiles of
-# AVX2 have a quarter of the sums, and read the image as much more often: from the first cache 1.05 to 1.5 times as fast on
-# Zen 3, but of few channels (explorer run conv2d 28x28_256-512_1x1 --layout nchw --row 1x1_columns). panels_s2 stands
-# before rgb_s2, which takes pictures with few filters.
+# AVX2 have a quarter of the sums, and read the image as much more often, here from the first cache (explorer run conv2d
+# 7x7_960-160_1x1 --layout nchw --row 1x1_columns takes 1.5 times as long on Zen 3); few channels are as fast without.
+# panels_s2 stands before rgb_s2, which takes pictures with few filters.
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32/16,tile_x:7/8               channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       block:32/16,tile_x:8                 channels_per_group=4 bounded_copy)

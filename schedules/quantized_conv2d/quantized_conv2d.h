@@ -53,7 +53,7 @@ void schedule_filters(generators::QuantizedConv2dEnds &stages,
 
 // What words are summed in: sum, or its halves.
 Halide::Func &summed(generators::QuantizedConv2d &stages);
-// A stage of it in vectors of `lanes` sums of `filters`, k or g: of halves those of half as many.
+// A stage of it in vectors of the sums of `lanes` filters, k; of halves both of each.
 void vectorize_sums(const generators::QuantizedConv2d &stages, Halide::Stage stage,
                     const Halide::Var &filters, int lanes);
 // The stage that adds up words, vectorised so; of integers the loop over a word's bytes, the first

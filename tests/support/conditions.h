@@ -38,10 +38,14 @@ inline Range range_of(std::span<const Constraint> where, std::string_view field)
     return range;
 }
 
-// Whether the row is for CPUs of another kind than this one: for those with AVX-512, or without.
+// Whether the row is for CPUs with AVX-512 alone, or without.
+inline bool asks_for(const KernelInfo &row, bool avx512) {
+    return row.device == DeviceType::cpu && range_of(row.where, "avx512").moved(!avx512) == avx512;
+}
+
+// Whether it is for CPUs of another kind than this one.
 inline bool is_of_another_cpu(const KernelInfo &row) {
-    const int64_t wide = Device::cpu().limits().avx512;
-    return row.device == DeviceType::cpu && range_of(row.where, "avx512").moved(wide) != wide;
+    return asks_for(row, !Device::cpu().limits().avx512);
 }
 
 // Whether problems have hundreds of thousands of elements, so that few of them take long.

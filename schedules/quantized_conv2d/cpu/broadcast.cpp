@@ -145,9 +145,8 @@ void accumulate(QuantizedConv2d &stages, const PackedTile &tile,
         return;
     }
     const RDom &d = stages.r;
-    const int sums = stages.halves.defined() ? 2 * lanes : lanes;
-    hold(stages, cpu::summed(stages), tile, sums, step);
-    Stage update = cpu::add_words(stages, context, {d[0], k, x, y, d[1], d[2], d[3]}, k, sums);
+    hold(stages, cpu::summed(stages), tile, lanes, step);
+    Stage update = cpu::add_words(stages, context, {d[0], k, x, y, d[1], d[2], d[3]}, k, lanes);
     if (!context.integer) update.reorder(k, x, y, d[0]);
     unroll(update);
 }
@@ -195,11 +194,11 @@ void schedule_filters(QuantizedConv2dEnds &stages, const QuantizedConv2dContext 
 //
 // Without vpdpbusd a vector of the filter's bytes is widened, and vpmaddwd multiplies and adds up
 // two channels, exactly: vpmaddubsw takes four, but saturates with weights of 8 bits. A word's two
-// sums are lanes side by side, added up after the last (adding up lanes for each word took 3.5
-// times as long), and the copy of the input has 16 bits, so that a broadcast needs no more than its
-// load: of eight products' 18 instructions two widen. Tiles are small, so that the filter is what
-// is read most: 16 filters, which are lines of the cache, pass over a task's tiles. What this
-// reaches on AVX2: bench --family quantized_conv2d --type u8 --list resnet50.
+// sums are lanes side by side, added up after the last, and the copy of the input has 16 bits, so
+// that a broadcast needs no more than its load: of eight products' 18 instructions two widen. Tiles
+// are small, so that the filter is what is read most: 16 filters, which are lines of the cache,
+// pass over a task's tiles. What this reaches on AVX2: bench --family quantized_conv2d --type u8
+// --list resnet50.
 //
 // bench --family quantized_conv2d --type u8 --list resnet50, one Zen 4 core, of 473 GOP/s: 3x3 405
 // to 483, which leaves out rows of the filter outside of the image; 1x1 390 to 445 from 128

@@ -83,15 +83,14 @@ void quantized_grouped(QuantizedConv2d &stages, const QuantizedConv2dContext &co
         f->specialize(context.word_bias);
     }
     Func &sum = summed(stages);
-    const int together = stages.halves.defined() ? 2 * lanes : lanes;
     sum.compute_at(out, xo)
         .bound_extent(k, filters)
         .bound_extent(x, tile.x)
         .bound_extent(g, tile.across)
         .align_bounds(g, tile.across);
-    vectorize_sums(stages, sum, k, together);
+    vectorize_sums(stages, sum, k, lanes);
     sum.vectorize(g).unroll(k).unroll(x);
-    Stage update = add_words(stages, context, {d[0], k, g, x, d[2], d[1], d[3]}, k, together);
+    Stage update = add_words(stages, context, {d[0], k, g, x, d[2], d[1], d[3]}, k, lanes);
     update.vectorize(g).unroll(k).unroll(x).unroll(d[1], tile.depth);
     if (context.kernel_w > 0) update.unroll(d[2]);
     add_halves(stages, LoopLevel(out, x), k, lanes);

@@ -18,10 +18,7 @@ Func &summed(QuantizedConv2d &stages) {
 }
 
 void vectorize_sums(const QuantizedConv2d &stages, Stage stage, const Var &filters, int lanes) {
-    if (stages.halves.defined()) {
-        stage.vectorize(stages.half);
-        lanes /= 2;
-    }
+    if (stages.halves.defined()) stage.vectorize(stages.half);
     stage.vectorize(filters, lanes, TailStrategy::RoundUp);
 }
 
