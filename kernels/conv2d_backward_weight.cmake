@@ -8,6 +8,7 @@ term(four_columns width>=4 out_w>=4)
 # Planes of a vector of pixels or more, of which the transposed ones of 16 groups are in a cache.
 term(planes line=1 pixels>=16 pixels<=4096 out_pixels>=16 out_pixels<=1024)
 term(whole_vectors width>=16 out_w>=8 out_h>=4 padding<=16)
+term(packed_panels channels_per_group%16=0 channels_per_group>=32 filters_per_group>=24 avx512=0)
 term(lines 1x1 stride_1 line=1 out_h<=1 out_w>=16)  # planes of pixels next to each other
 # Parts of the sum are kept in global memory: at most 16 MB, for rows of 64, 16 and 8 parts end at 2^16, 2^18 and 2^19
 # elements of the filter, of which more are blocks enough without.
@@ -82,26 +83,26 @@ row(cpu  lines_of_filters      planes     panels    f32    nchw     filters:1,v:
 # they are the same, and there no gradient is copied. On that Xeon copying it (stage:2, of 1x1 stage:3) is 1.05 to 1.3
 # times as fast: 7x7_512-2048_1x1 --row 1x1_32_small --knobs
 # direct:2,inside:1,stage:3,c:32,k:8,whole:1,block_c:1024,block_k:64. With fewer than 256 channels it takes as long as
-# it saves. Of 16 registers what copies one image copies both, large: bench --family conv2d_backward_weight --list resnet50
-# --filter 28x28_512-128 --row 1x1_32 takes 1.5 times as long on Zen 3, with AVX2; others were not measured.
-# Four pixels in a step of 1x1_32 are 1.05 times as fast as one (explorer run conv2d_backward_weight
+# it saves. Four pixels in a step of 1x1_32 are 1.05 times as fast as one (explorer run conv2d_backward_weight
 # 28x28_128-512_1x1 --row 1x1_32 --knobs direct:2,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:32,k:8). Where
 # all pixels are one tile (small, copied) its sums are written at once. Beside the peers, against `any` (bench --family
 # conv2d_backward_weight --list resnet50): 1x1 at 7x7 1.5 times as fast (105 GFLOP/s), at 14x14 1.15, at 56x56 1.1 to
 # 1.2 times; 3x3 at 7x7 1.6, at 14x14 1.2 times; 16 and 32 channels a group (--list resnext50) 1.05 to 1.25 times their
 # rows below.
 #        row                  algorithm  schedule        types         layouts    knobs                                                                            where
+row(cpu  packed_whole         panels     packed          f32           nhwc       whole:1                                                                          packed_panels one_tile out_pixels>=144)
 row(cpu  1x1_32_copied        tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:3,c:32,k:8,whole:1,block_c:1024,block_k:64               1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 one_tile channels_per_group>=256)
 row(cpu  1x1_32_small         tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:0,c:32,k:8,whole:1,block_c:1024,block_k:64               1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 one_tile)
 row(cpu  1x1_small            tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64              1x1 stride_1 channels_per_group%16=0 filters_per_group%16=0 one_tile)
-row(cpu  1x1_32_large         tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:3,pixels:128,block_c:256,block_k:256,c:32,k:8,step:4     1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 out_w%4=0 weight_size>=32768 avx512=0)
+row(cpu  grouped16_3x3_small  tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:8,s:3,whole:1,block_c:16,block_k:16,block_g:4            grouped16 3x3 one_tile)
+row(cpu  direct_32_small      tiles      register_tiles  f32           nhwc       direct:2,stage:2,c:32,k:8,whole:1,block_c:128,block_k:128,block_g:4               channels_per_group%32=0 filters_per_group%16=0 one_tile)
+row(cpu  direct_small         tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128,block_g:4             channels_per_group%16=0 filters_per_group%16=0 one_tile)
+row(cpu  packed_1x1           panels     packed          f32           nhwc       stage:1                                                                          packed_panels 1x1 stride_1 channels_per_group<=96)
+row(cpu  packed               panels     packed          f32           nhwc       -                                                                                packed_panels)
 row(cpu  1x1_32               tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:32,k:8,step:4     1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 out_w%4=0)
 row(cpu  1x1                  tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:16,k:16           1x1 stride_1 channels_per_group%16=0 filters_per_group%16=0)
 row(cpu  1x1_filters8         tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:16,k:8            1x1 stride_1 channels_per_group%16=0 filters_per_group%8=0)
 row(cpu  1x1_channels8        tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,filters:1,c:8,k:16  1x1 stride_1 channels_per_group%8=0 filters_per_group%16=0)
-row(cpu  grouped16_3x3_small  tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:8,s:3,whole:1,block_c:16,block_k:16,block_g:4            grouped16 3x3 one_tile)
-row(cpu  direct_32_small      tiles      register_tiles  f32           nhwc       direct:2,stage:2,c:32,k:8,whole:1,block_c:128,block_k:128,block_g:4               channels_per_group%32=0 filters_per_group%16=0 one_tile)
-row(cpu  direct_small         tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128,block_g:4             channels_per_group%16=0 filters_per_group%16=0 one_tile)
 # Few channels a group: vectors across groups (4, and 8 by pairs of groups), or sizes known to the compiler (8, 16, 32).
 # Against the rows after them: grouped16_3x3_small 1.3 times as fast (explorer run conv2d_backward_weight
 # 14x14_512-512_3x3_g32 --row direct_small), grouped8_3x3_pairs 1.2 (28x28_256-256_3x3_g32 --row grouped8_3x3).

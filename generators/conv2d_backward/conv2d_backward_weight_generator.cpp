@@ -74,6 +74,9 @@ public:
             constrain_planes(tiles);
             build(conv2d_backward_weight_planes(op, tiles),
                   sc::conv2d_backward_weight_planes_schedules, context);
+        } else if (algorithm.value() == "panels") {
+            build(conv2d_backward_weight_panels(op, sc::cpu::tiles_of_packed(context)),
+                  sc::conv2d_backward_weight_panels_schedules, context);
         } else if (algorithm.value() == "depthwise_row_sums") {
             const DepthwiseRows rows = sc::backward_weight_rows(context);
             if (rows.vectors) {
@@ -87,7 +90,7 @@ public:
         } else if (products_in_parts()) {
             build_products(op, context);
         } else {
-            refuse_algorithm({"tiles", "columns", "peeled", "planes", "sliced",
+            refuse_algorithm({"tiles", "columns", "peeled", "planes", "panels", "sliced",
                               "depthwise_row_sums", "products_in_parts",
                               "products_of_rows_in_parts", "products_of_windows_in_parts"});
         }

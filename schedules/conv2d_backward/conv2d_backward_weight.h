@@ -5,6 +5,7 @@
 
 #include "generators/conv2d_backward/conv2d_backward_weight.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_columns.h"
+#include "generators/conv2d_backward/conv2d_backward_weight_panels.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_peeled.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_planes.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_products.h"
@@ -61,6 +62,10 @@ generators::PeeledTiles tiles_of_peeled(const Conv2dBackwardWeightContext &conte
 void backward_weight_panels(generators::Conv2dBackwardWeightPlanes &stages,
                             const Conv2dBackwardWeightContext &context);
 generators::PlaneTiles tiles_of_panels(const Conv2dBackwardWeightContext &context);
+
+void backward_weight_packed(generators::Conv2dBackwardWeightPanels &stages,
+                            const Conv2dBackwardWeightContext &context);
+generators::WeightPanels tiles_of_packed(const Conv2dBackwardWeightContext &context);
 }  // namespace cpu
 
 namespace gpu {
@@ -94,6 +99,9 @@ inline const Table<generators::Conv2dBackwardWeightPeeled, Conv2dBackwardWeightC
 inline const Table<generators::Conv2dBackwardWeightPlanes, Conv2dBackwardWeightContext>
     conv2d_backward_weight_planes_schedules = {{"root", root_of_sizes},
                                                {"panels", cpu::backward_weight_panels}};
+inline const Table<generators::Conv2dBackwardWeightPanels, Conv2dBackwardWeightContext>
+    conv2d_backward_weight_panels_schedules = {{"root", root_of_sizes},
+                                               {"packed", cpu::backward_weight_packed}};
 inline const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightContext>
     conv2d_backward_weight_sliced_schedules = {{"root", root_of_sizes},
                                                {"staged", gpu::backward_weight_staged},
