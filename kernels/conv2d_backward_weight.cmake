@@ -8,7 +8,7 @@ term(four_columns width>=4 out_w>=4)
 # Planes of a vector of pixels or more, of which the transposed ones of 16 groups are in a cache.
 term(planes line=1 pixels>=16 pixels<=4096 out_pixels>=16 out_pixels<=1024)
 term(whole_vectors width>=16 out_w>=8 out_h>=4 padding<=16)
-term(packed_panels channels_per_group%16=0 channels_per_group>=32 filters_per_group>=24 avx512=0)
+term(packed_panels channels_per_group%16=0 filters_per_group>=24 avx512=0)
 term(lines 1x1 stride_1 line=1 out_h<=1 out_w>=16)  # planes of pixels next to each other
 # Parts of the sum are kept in global memory: at most 16 MB, for rows of 64, 16 and 8 parts end at 2^16, 2^18 and 2^19
 # elements of the filter, of which more are blocks enough without.
@@ -77,6 +77,9 @@ row(cpu  lines_32              planes     panels    f32    nchw     -           
 row(cpu  lines                 planes     panels    f32    nchw     v:16                                   lines channels_per_group%16=0 filters_per_group%8=0)
 row(cpu  lines_of_filters      planes     panels    f32    nchw     filters:1,v:16                         lines channels_per_group%8=0 filters_per_group%16=0)
 
+# packed: CPUs without AVX-512, others were not measured with it; weight_packed.cpp has its figures. With fewer than 96
+# pixels its sums take as long as their products: explorer run conv2d_backward_weight 7x7_2048-512_1x1 --row packed 0.85 of
+# the speed of 1x1_32_copied (Zen 3).
 # Sums of 16 channels and filters, or of 32 and 8, which divide the problem's; the input of 1x1 is read where it is.
 # Those of 32 are 1.05 to 1.35 times as fast on a Xeon of family 6, model 167 (explorer run conv2d_backward_weight
 # resnet50 --row 1x1_32_small --knobs direct:1,inside:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64); on Zen 4
@@ -90,7 +93,7 @@ row(cpu  lines_of_filters      planes     panels    f32    nchw     filters:1,v:
 # 1.2 times; 3x3 at 7x7 1.6, at 14x14 1.2 times; 16 and 32 channels a group (--list resnext50) 1.05 to 1.25 times their
 # rows below.
 #        row                  algorithm  schedule        types         layouts    knobs                                                                            where
-row(cpu  packed_whole         panels     packed          f32           nhwc       whole:1                                                                          packed_panels one_tile out_pixels>=144)
+row(cpu  packed_whole         panels     packed          f32           nhwc       whole:1                                                                          packed_panels one_tile out_pixels>=96 channels_per_group>=32)
 row(cpu  1x1_32_copied        tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:3,c:32,k:8,whole:1,block_c:1024,block_k:64               1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 one_tile channels_per_group>=256)
 row(cpu  1x1_32_small         tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:0,c:32,k:8,whole:1,block_c:1024,block_k:64               1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 one_tile)
 row(cpu  1x1_small            tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64              1x1 stride_1 channels_per_group%16=0 filters_per_group%16=0 one_tile)
@@ -98,7 +101,7 @@ row(cpu  grouped16_3x3_small  tiles      register_tiles  f32           nhwc     
 row(cpu  direct_32_small      tiles      register_tiles  f32           nhwc       direct:2,stage:2,c:32,k:8,whole:1,block_c:128,block_k:128,block_g:4               channels_per_group%32=0 filters_per_group%16=0 one_tile)
 row(cpu  direct_small         tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128,block_g:4             channels_per_group%16=0 filters_per_group%16=0 one_tile)
 row(cpu  packed_1x1           panels     packed          f32           nhwc       stage:1                                                                          packed_panels 1x1 stride_1 channels_per_group<=96)
-row(cpu  packed               panels     packed          f32           nhwc       -                                                                                packed_panels)
+row(cpu  packed               panels     packed          f32           nhwc       -                                                                                packed_panels channels_per_group>=32)
 row(cpu  1x1_32               tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:32,k:8,step:4     1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 out_w%4=0)
 row(cpu  1x1                  tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:16,k:16           1x1 stride_1 channels_per_group%16=0 filters_per_group%16=0)
 row(cpu  1x1_filters8         tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:16,k:8            1x1 stride_1 channels_per_group%16=0 filters_per_group%8=0)

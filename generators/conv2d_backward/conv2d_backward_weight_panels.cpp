@@ -37,8 +37,7 @@ Conv2dBackwardWeightPanels conv2d_backward_weight_panels(const Conv2dBackwardWei
     const Expr columns = ceil_div(op.out_w, tiles_x);
     const Expr tiles_y = size.whole ? Expr(1) : ceil_div(op.out_h, max(size.pixels / columns, 1));
     const Expr rows = ceil_div(op.out_h, tiles_y);
-    const Expr images =
-        size.whole ? op.batch : clamp(size.pixels / (columns * rows), 1, op.batch);
+    const Expr images = size.whole ? op.batch : clamp(size.pixels / (columns * rows), 1, op.batch);
     stages.pixel = RDom(0, columns, 0, rows, 0, images, "pixel");
     RDom &p = stages.pixel;
     const Expr column = tx * columns + p.x, row = ty * rows + p.y, image = tn * images + p.z;

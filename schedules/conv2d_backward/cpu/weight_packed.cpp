@@ -1,3 +1,4 @@
+#include "generators/ceil_div.h"
 #include "schedules/conv2d_backward/cpu/weight_blocks.h"
 
 using namespace Halide;
@@ -17,10 +18,11 @@ struct PackedSums {
     int stage = 2;         // copies first: 1: the input, 2: the gradient too
 };
 
-// Sums fill the registers but for a vector of each channel and one filter: of 16, two vectors by 6.
+// Sums fill the registers but for those of a panel's channels and of one filter: of 16, two vectors
+// by 6.
 PackedSums choose(const Conv2dBackwardWeightContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    PackedSums sums = {2 * lanes, lanes >= 16 ? 12 : 6, 256, 256, 256};
+    PackedSums sums = {2 * lanes, lanes >= 16 ? 12 : 6, 512, 192, 256};
     Knobs knobs(context.knobs);
     knobs.take("c", sums.c, {8, 16, 32});
     knobs.take("k", sums.k, steps(1, 12));
@@ -36,15 +38,25 @@ PackedSums choose(const Conv2dBackwardWeightContext &context) {
     return sums;
 }
 
-// Tasks are blocks of channels and filters, written at the end, a row of the filter after the other,
-// as weight_register_tiles.cpp says without a case for what is not added to. Each goes from the first tile to the last. A tile's gradient
-// is copied once, to panels of some filters, and its input as one panel of channels at a time, in
-// the first cache, over which all filters pass. There are no vectors whose pixels are a power of
-// two apart, and what the second cache gives is a panel of filters for a panel's sums: a fraction
-// of a byte a product, so it may be shared with another thread of the core. Of a few channels (1x1)
-// copies of the gradient take as long as they save.
+// Tasks are blocks of channels and filters, each from the first tile to the last. A tile's gradient
+// is copied once, in panels of some filters; its input a panel of channels at a time, into the
+// first cache, over which all filters pass. So no vectors are read whose pixels are a power of two
+// apart, and the second cache gives a panel of filters for each panel's sums, of 12 registers: half
+// a byte a multiply-add of a vector, even where another thread of the core uses it too. Copies of
+// the gradient take as long as they save where few channels meet them (stage:1).
 //
-// BENCHFIGURES
+// Sums are written at the end, a row of the filter after the other, without a case for what is not
+// added to, as in weight_register_tiles.cpp.
+//
+// bench --family conv2d_backward_weight --list resnet50 --filter CASE --row ROW --no-peers, GFLOP/s
+// of 104 on Zen 3, the best of four runs, and by the row that has this one's place with AVX-512:
+// 28x28_512-128_1x1 71 (1x1_32 49), 28x28_128-128_3x3 83 (direct_32 70), 14x14_1024-512_1x1 80
+// (1x1_32_copied 41), 56x56_64-64_1x1 61 (1x1_32 66).
+//
+// Lost, by knobs: panels of 4 and 5 filters (k:4, 0.98), blocks of 256 channels (block_c:256,
+// 0.94), tiles of 128 pixels (pixels:128, 0.98) and of 64 (0.95). Lost: a tile's input copied
+// whole, four panels of filters copied at once, as fast; sums from registers to the filter, 0.75 at
+// 7x7.
 class Schedule {
 public:
     Schedule(Conv2dBackwardWeightPanels &stages, const Conv2dBackwardWeightContext &context)
@@ -81,9 +93,12 @@ void Schedule::tasks() const {
     if (!t_.whole) pixels *= of.x.extent() * of.y.extent() * of.z.extent();
     const Expr parts = cpu::parts_that_pay(context_, pixels);
     const int least = 2 * lanes_;
-    const Expr of_k = cpu::block_of(context_.filters, t_.block_k, t_.k, least, parts);
-    const Expr of_c = cpu::block_of(context_.channels, t_.block_c, t_.c, least,
-                                    max(parts / ceil_div(context_.filters, of_k), 1));
+    const auto equal = [&](const Expr &size, int most, int sums, const Expr &parts) {
+        return cpu::block_of(size, most, sums, least, max(parts, ceil_div(size, most)));
+    };
+    const Expr of_k = equal(context_.filters, t_.block_k, t_.k, parts);
+    const Expr of_c = equal(context_.channels, t_.block_c, t_.c,
+                            max(parts / ceil_div(context_.filters, of_k), 1));
     Func &out = stages_.output;
     out.split(c, ct_, c, t_.c, guard)
         .split(k, kt_, k, t_.k, guard)
@@ -144,10 +159,7 @@ namespace cpu {
 
 WeightPanels tiles_of_packed(const Conv2dBackwardWeightContext &context) {
     const PackedSums sums = choose(context);
-    return {.channels = sums.c,
-            .filters = sums.k,
-            .pixels = sums.pixels,
-            .whole = sums.whole > 0};
+    return {.channels = sums.c, .filters = sums.k, .pixels = sums.pixels, .whole = sums.whole > 0};
 }
 
 void backward_weight_packed(Conv2dBackwardWeightPanels &stages,
