@@ -42,7 +42,7 @@ std::vector<const KernelInfo *> tiles_of_bytes() {
     for (const Table &table : tables()) {
         for (const KernelInfo &row : table.kernels) {
             if (table.family == "quantized_conv2d" && row.device == DeviceType::cuda &&
-                row.type == DataType::u8 && std::string_view(row.schedule) == "staged") {
+                row.type == DataType::u8 && std::string_view(row.schedule) == "words") {
                 result.push_back(&row);
             }
         }
