@@ -146,7 +146,7 @@ row(cuda planes_64        products_in_parts            matrices f16,bf16  nchw  
 row(cuda planes           products_in_parts            matrices f16,bf16  nchw    tile_k:128,tile_e:128,vector:4                  shared:65536,registers:232,conflicts:1.0,sectors:1.75          copied_vectors gradient_planes)
 row(cuda matrices_64      products_in_parts            matrices f16,bf16  nchw    tile_k:64,warps_k:1                             shared:49152,registers:232,conflicts:1.0,sectors:1.15,fma:0.35 copied_vectors filters_per_group<=64)
 row(cuda matrices         products_in_parts            matrices f16,bf16  nchw    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.55          copied_vectors)
-row(cuda matrices_windows products_of_windows_in_parts matrices f16,bf16  nhwc    tile_k:64,tile_e:128,warps_k:1,warps_e:4        shared:49152,registers:128,conflicts:1.0,sectors:2.05          windows_to_vectors)
+row(cuda matrices_windows products_of_windows_in_parts matrices f16,bf16  nhwc    tile_k:64,tile_e:128,warps_k:1,warps_e:4        shared:49152,registers:136,conflicts:1.0,sectors:2.05          windows_to_vectors)
 row(cuda planes_windows   products_of_windows_in_parts matrices f16,bf16  nchw    tile_k:64,tile_e:128,warps_k:1,warps_e:4,vector:4 shared:49152,registers:136,conflicts:1.0,sectors:2.0          windows_to_rows gradient_planes)
 row(cuda matrices_windows products_of_windows_in_parts matrices f16,bf16  nchw    tile_k:64,tile_e:128,warps_k:1,warps_e:4        shared:49152,registers:136,conflicts:1.0,sectors:2.0           windows_to_rows)
 

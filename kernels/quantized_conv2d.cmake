@@ -21,6 +21,8 @@ term(rows_of_4 copied_vectors image_alignment>=4 out_w%4=0 filters_per_group%64=
 term(words_of_rows kernel_w>=2 width%4=0)
 term(1x1_of_vectors 1x1 stride_1 channels_per_group%16=0)
 # Of any number of channels, copied; of filters as above.
+# Words of four bytes are copied, less than 2^31 bytes of them.
+term(copied_words padded_vectors<=134217727 weight_size<=16777215)
 term(windows_to_bytes windows output_alignment>=16 line=1 filters_per_group%16=0)
 
 # CPU. Depthwise, nchw: channels are gathered. Vectors of columns were faster on large images, and slower on small ones.
@@ -102,8 +104,9 @@ row(cpu  3x3_few_filters_to_32       packed     broadcast         u8,f32  nhwc  
 row(cpu  any_to_32                   packed     broadcast         u8,f32  nhwc,nchw  -                                   to_32)
 
 # GPU: a ladder as conv2d's, in words of four channels. Budgets are what was measured, registers rounded up to a
-# multiple of 8. Tiles of bytes are a quarter as large, so that 3x3_small is for f32 alone. 3x3 is for OpenCL where
-# products leave little to it. matrices of nchw read a copy with channels next to each other, as conv2d's.
+# multiple of 8. Tiles of bytes are a quarter as large, so that 3x3_small is for f32 alone. 1x1 of bytes and 3x3 are for
+# OpenCL, where products, or words, leave nothing to them. matrices of nchw read a copy with channels next to each other,
+# as conv2d's.
 # matrices_any: any number of filters, wherever pixels are; a thread stores one by one. 0.12 of the time of 3x3 by dp4a by
 # the model (counts --list input=8x28x28x64,weight=84x3x3x64,padding=1 --family quantized_conv2d --type u8, with and without
 # it), 0.51 of that of 1x1 (the same of input=8x56x56x144,weight=24x1x1x144).
@@ -111,6 +114,10 @@ row(cpu  any_to_32                   packed     broadcast         u8,f32  nhwc,n
 # matrices_1x1 by the model (counts --list resnet50 --family quantized_conv2d --layout nchw --batch 32, with and without
 # them). Of 128 filters a block turns words half as often. words read a copy that is turned on its way, and store so;
 # matrices_rows store so, and read the copy of the pixels that 1x1 filters with strides meet.
+# few and any of bytes read copies of both operands, in words of four channels, on CUDA: 0.45 of the time of tiles that pack
+# bytes as they stage them, OpenCL's, by the model (counts --list input=8x56x56x128,weight=128x3x3x4,padding=1,groups=32
+# --family quantized_conv2d --type u8, with and without them). few_line: images of one row, as 1x1 filters' are, 0.41 of the
+# time of few (the same of input=8x56x56x64,weight=8x1x1x64).
 # products, of f32, read a filter that is made f32 first, in nchw the input as it is, as conv2d's; of windows in two stages,
 # as a ladder's rungs are smaller and smaller.
 #        row             algorithm      schedule          types   layouts    knobs                                                              budget                                                        where
@@ -140,10 +147,13 @@ row(cuda products_windows_to_8  products_of_windows  outer_products  f32  nhwc  
 row(cuda products_parts_to_8    products_in_parts    outer_products  f32  nchw  tile_k:128,tile_x:64,threads_k:16,threads_x:8  shared:36864,registers:128,conflicts:1.05,sectors:1.5,fma:0.9  to_8 short copied_vectors few_tiles filters_per_group>=48)
 row(cuda products_to_8          products_apart       outer_products  f32  nchw  -                                              shared:38400,registers:136,conflicts:1.1,sectors:1.3,fma:0.9  to_8 short copied_vectors filters_per_group>=24)
 row(cuda products_windows_to_8  products_of_windows  outer_products  f32  nchw  stages:2                                       shared:29696,registers:128,conflicts:1.1,sectors:1.2,fma:0.9  to_8 short windows_to_rows filters_per_group>=24)
-row(gpu  1x1_to_8        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.0,sectors:1.75,fma:0.3   to_8 1x1)
-row(gpu  few_to_8        sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88,conflicts:2.35,sectors:3.75         to_8 filters_per_group<=16)
-row(opencl 3x3_to_8        sliced         staged            u8      nhwc,nchw  -                                                                  shared:10816,registers:72  to_8 3x3 stride_1)
-row(gpu  any_to_8        sliced         staged            u8      nhwc,nchw  -                                                                  shared:2048,registers:96,conflicts:1.6,sectors:8.4,fma:0.35   to_8)
+row(opencl 1x1_to_8      sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64                                      to_8 1x1)
+row(cuda few_line_to_8   words          words             u8      nhwc,nchw  tile_k:16,threads_k:2,tile_x:256,tile_y:1,threads_x:64,threads_y:1,tile_c:4 shared:13824,registers:112,conflicts:1.0,sectors:3.25         to_8 filters_per_group<=16 out_h<=1 copied_words)
+row(cuda few_to_8        words          words             u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:32,tile_y:8,threads_x:8,threads_y:4,tile_c:4 shared:16512,registers:104,conflicts:1.0,sectors:2.5,fma:0.8  to_8 filters_per_group<=16 copied_words)
+row(opencl few_to_8      sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88                                      to_8 filters_per_group<=16)
+row(opencl 3x3_to_8      sliced         staged            u8      nhwc,nchw  -                                                                  shared:10816,registers:72                                     to_8 3x3 stride_1)
+row(cuda any_to_8        words          words             u8      nhwc,nchw  -                                                                  shared:23040,registers:144,conflicts:1.0,sectors:7.7,fma:0.9  to_8 copied_words)
+row(opencl any_to_8      sliced         staged            u8      nhwc,nchw  -                                                                  shared:2048,registers:96                                      to_8)
 row(gpu  1x1_to_8        sliced         staged            f32     nhwc,nchw  -                                                                  shared:4224,registers:80,conflicts:1.0,sectors:1.55,fma:0.55  short to_8 1x1)
 row(gpu  few_to_8        sliced         staged            f32     nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80,conflicts:1.45,sectors:2.4,fma:0.35  short to_8 filters_per_group<=16)
 row(opencl 3x3_to_8        sliced         staged            f32     nhwc,nchw  -                                                                  shared:22784,registers:64  short to_8 3x3 stride_1)
@@ -171,10 +181,13 @@ row(cuda products_windows_to_32  products_of_windows  outer_products  f32  nhwc 
 row(cuda products_parts_to_32    products_in_parts    outer_products  f32  nchw  tile_k:128,tile_x:64,threads_k:16,threads_x:8  shared:36864,registers:128,conflicts:1.05,sectors:1.5,fma:0.9  to_32 short copied_vectors few_tiles filters_per_group>=48)
 row(cuda products_to_32          products_apart       outer_products  f32  nchw  -                                              shared:38400,registers:136,conflicts:1.1,sectors:1.1,fma:0.9  to_32 short copied_vectors filters_per_group>=24)
 row(cuda products_windows_to_32  products_of_windows  outer_products  f32  nchw  stages:2                                       shared:29696,registers:128,conflicts:1.1,sectors:1.1,fma:0.9  to_32 short windows_to_rows filters_per_group>=24)
-row(gpu  1x1_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.0,sectors:1.95,fma:0.3   to_32 1x1)
-row(gpu  few_to_32        sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88,conflicts:2.35,sectors:3.75          to_32 filters_per_group<=16)
-row(opencl 3x3_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:10816,registers:72  to_32 3x3 stride_1)
-row(gpu  any_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:2048,registers:96,conflicts:1.6,sectors:8.3,fma:0.35   to_32)
+row(opencl 1x1_to_32     sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64                                      to_32 1x1)
+row(cuda few_line_to_32  words          words             u8      nhwc,nchw  tile_k:16,threads_k:2,tile_x:256,tile_y:1,threads_x:64,threads_y:1,tile_c:4 shared:13824,registers:112,conflicts:1.0,sectors:3.25         to_32 filters_per_group<=16 out_h<=1 copied_words)
+row(cuda few_to_32       words          words             u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:32,tile_y:8,threads_x:8,threads_y:4,tile_c:4 shared:16512,registers:104,conflicts:1.0,sectors:2.5,fma:0.8  to_32 filters_per_group<=16 copied_words)
+row(opencl few_to_32     sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88                                      to_32 filters_per_group<=16)
+row(opencl 3x3_to_32     sliced         staged            u8      nhwc,nchw  -                                                                  shared:10816,registers:72                                     to_32 3x3 stride_1)
+row(cuda any_to_32       words          words             u8      nhwc,nchw  -                                                                  shared:23040,registers:144,conflicts:1.0,sectors:7.7,fma:0.9  to_32 copied_words)
+row(opencl any_to_32     sliced         staged            u8      nhwc,nchw  -                                                                  shared:2048,registers:96                                      to_32)
 row(gpu  1x1_to_32        sliced         staged            f32     nhwc,nchw  -                                                                  shared:4224,registers:80,conflicts:1.0,sectors:1.65,fma:0.55   short to_32 1x1)
 row(gpu  few_to_32        sliced         staged            f32     nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80,conflicts:1.45,sectors:2.4,fma:0.35  short to_32 filters_per_group<=16)
 row(opencl 3x3_to_32        sliced         staged            f32     nhwc,nchw  -                                                                  shared:22784,registers:64  short to_32 3x3 stride_1)

@@ -35,9 +35,10 @@ public:
             columns_ = add_input<int>("columns");
             rows_ = add_input<int>("rows");
         }
-        if (!products_in_parts() || products_of_windows() || pointwise()) return;
+        if (!products_in_parts() || (pointwise() && !products_of_windows())) return;
         for (GeneratorInput<int> *(&divisor)[2] : taps_) {
             const std::string name = &divisor == &taps_[0] ? "vectors" : "taps";
+            if (products_of_windows() && name == "taps") continue;
             divisor[0] = add_input<int>(name + "_multiplier");
             divisor[1] = add_input<int>(name + "_shift");
         }
@@ -223,6 +224,7 @@ private:
                  rows(op));
         line.parts = parts();
         line.slices = slices();
+        line.vectors = {{}, *taps_[0][0], *taps_[0][1]};
         build(conv2d_backward_weight_products_of_windows(op, line, nhwc, vector),
               sc::conv2d_backward_weight_products_schedules, context);
     }

@@ -24,8 +24,7 @@ struct Element {
         if (!line.vectors.value.defined()) return;
         const int vector = pixel_vector(op.type);
         const bool windows = !line.taps.value.defined();
-        const Expr tap = windows ? whole_quotient(e / vector, line.vectors.value)
-                                 : quotient(e / vector, line.vectors);
+        const Expr tap = quotient(e / vector, line.vectors);
         const Expr row = windows ? tap : quotient(tap, line.taps);
         channel = promised_within((e / vector - tap * line.vectors.value) * vector + e % vector,
                                   op.channels);

@@ -11,7 +11,7 @@ namespace hk::generators {
 struct PixelLine {
     Divisor columns, rows;  // of an image; undefined where the input is such a line too
     // Of a tap's channels; of a row of the filter; undefined of 1x1. Of windows the vectors are of
-    // a row of the filter, found by a division.
+    // a row of the filter, and taps undefined.
     Divisor vectors, taps;
     Halide::Expr batch;
     Halide::Expr parts, slices;  // of the line; of a part, at least 1

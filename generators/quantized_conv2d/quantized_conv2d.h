@@ -96,6 +96,24 @@ struct QuantizedConv2dSliced : QuantizedConv2dEnds {
 QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &operands, int tile,
                                               bool in_blocks = false);
 
+// Of bytes, both factors copied before in words of four channels, zeros past the last: of the image
+// with its zero point around it, `image`, whose rows have the words of a pixel next to each other;
+// of the filter copied_filter(4 * k + i, w, s, r, g), in whole slices of words. What a row of a
+// window meets is one step of the sum, of `words` words, where its taps are next to each other.
+//
+// The sum is over r[0] = i, r[1] = word in slice, r[2] = step, r[3] = r, r[4] (slice); filter(4 * k
+// + i, w, s, r, g) and tap(4 * x + i, w, s, r, g, y, n) are the copies', as an output reads them.
+struct QuantizedConv2dWords : QuantizedConv2dEnds {
+    CopiedWindows image;
+    Halide::Func copied_filter, filter, tap;
+    Halide::Expr words, steps, kernel_h, filters;
+    Halide::RDom r;
+};
+// `rows`: of the output, of which there are so many images.
+QuantizedConv2dWords quantized_conv2d_words(const QuantizedConv2dOperands &operands,
+                                            const Halide::Expr &rows, const Halide::Expr &images,
+                                            int tile);
+
 // The same in slices of 64 bytes of channels: products of matrices, as conv2d_products(), in both
 // layouts. Of integers, for the units that have them (compiler/tensor_cores.h), factors are the
 // stored bytes; the input's are not flipped, but are of the type that they have. Of f32 they are

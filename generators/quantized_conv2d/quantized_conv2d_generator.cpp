@@ -94,6 +94,9 @@ public:
         else if (algorithm.value() == "sliced")
             build(quantized_conv2d_sliced(op, sc::quantized_sliced_tile(context)),
                   sc::quantized_sliced_schedules, context);
+        else if (algorithm.value() == "words")
+            build(quantized_conv2d_words(op, out_h(), images(), sc::quantized_words_tile(context)),
+                  sc::quantized_word_schedules, context);
         else if (products())
             build_products(op, context);
         else if (algorithm.value() == "dot")
@@ -105,8 +108,9 @@ public:
                   sc::quantized_depthwise_schedules, context);
         else
             refuse_algorithm({"packed", "slices", "slices_of_line", "grouped", "sliced",
-                              "sliced_blocks", "products", "products_apart", "products_in_parts",
-                              "products_of_rows", "products_of_windows", "dot", "depthwise"});
+                              "sliced_blocks", "words", "products", "products_apart",
+                              "products_in_parts", "products_of_rows", "products_of_windows", "dot",
+                              "depthwise"});
     }
 
 private:
@@ -140,6 +144,9 @@ private:
         stages.output = output;
         this->finish(table, stages, context);
     }
+
+    Expr out_h() { return output.dim(Conv2dLayout(layout).image_dims()[3]).extent(); }
+    Expr images() { return input.dim(Conv2dLayout(layout).image_dims()[4]).extent(); }
 
     Expr dense_pixels() {
         const auto [c, g, x, y, n] = Conv2dLayout(layout).image_dims();
@@ -190,8 +197,8 @@ private:
         const bool line = algorithm.value() == "slices_of_line";
         const int columns = line ? sc::quantized_tiles_columns(context) : 0;
         if (line) constrain_channels(input, kSliceBytes);
-        const Expr out_h = output.dim(Conv2dLayout(layout).image_dims()[3]).extent();
-        build(quantized_conv2d_slices(op, out_h, columns), sc::quantized_slice_schedules, context);
+        build(quantized_conv2d_slices(op, out_h(), columns), sc::quantized_slice_schedules,
+              context);
     }
 
     void build_packed(const QuantizedConv2dOperands &op, const QuantizedConv2dContext &context) {

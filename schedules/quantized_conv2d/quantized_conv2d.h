@@ -29,6 +29,8 @@ using QuantizedConv2dTable = Table<Stages, QuantizedConv2dContext>;
 generators::PackedWords quantized_packed_words(const QuantizedConv2dContext &context);
 // Words in a slice of the sum that is staged at once; 1 in schedules that stage nothing.
 int quantized_sliced_tile(const QuantizedConv2dContext &context);
+// The same of copied words.
+int quantized_words_tile(const QuantizedConv2dContext &context);
 // Of products, pixels of a row that are stored at once.
 int quantized_stored_pixels(const QuantizedConv2dContext &context);
 // Of products of nhwc, whether an output's channels are whole vectors, stored at once.
@@ -86,6 +88,8 @@ void quantized_staged(generators::QuantizedConv2dSliced &stages,
                       const QuantizedConv2dContext &context);
 void quantized_unstaged(generators::QuantizedConv2dSliced &stages,
                         const QuantizedConv2dContext &context);
+void quantized_words(generators::QuantizedConv2dWords &stages,
+                     const QuantizedConv2dContext &context);
 void quantized_matrices(generators::QuantizedConv2dProducts &stages,
                         const QuantizedConv2dContext &context);
 void quantized_outer_products(generators::QuantizedConv2dProducts &stages,
@@ -103,6 +107,8 @@ inline const QuantizedConv2dTable<generators::QuantizedConv2dSliced> quantized_s
     {"staged", gpu::quantized_staged},
     {"unstaged", gpu::quantized_unstaged},
     {"thread_per_group", gpu::quantized_thread_per_group}};
+inline const QuantizedConv2dTable<generators::QuantizedConv2dWords> quantized_word_schedules = {
+    {"words", gpu::quantized_words}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dProducts> quantized_product_schedules =
     {{"matrices", gpu::quantized_matrices}, {"outer_products", gpu::quantized_outer_products}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dSlices> quantized_slice_schedules = {

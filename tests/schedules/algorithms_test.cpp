@@ -124,17 +124,21 @@ const Algorithm kWinograd[] = {{"conv2d", "winograd", "", kWinogradSizes}};
 const Algorithm kWinogradGradient[] = {{"conv2d_backward_data", "winograd", "", kWinogradSizes}};
 
 // Words of four channels, in the lanes of a vector of s32; to bytes and to words.
-std::vector<Algorithm> quantized_algorithms() {
-    const int lanes = Halide::get_host_target().natural_vector_size<int32_t>();
+std::vector<Algorithm> to_bytes_and_words(const std::vector<Algorithm> &algorithms) {
     std::vector<Algorithm> all;
     for (const auto &[name, bytes] : {std::pair{"_to_8", 1}, {"_to_32", 4}}) {
-        for (Algorithm algorithm : convolutions("quantized_conv2d", 4 * lanes)) {
+        for (Algorithm algorithm : algorithms) {
             algorithm.where.push_back({"output_bytes", Relation::equal, bytes});
             algorithm.name += name;
             all.push_back(algorithm);
         }
     }
     return all;
+}
+
+std::vector<Algorithm> quantized_algorithms() {
+    const int lanes = Halide::get_host_target().natural_vector_size<int32_t>();
+    return to_bytes_and_words(convolutions("quantized_conv2d", 4 * lanes));
 }
 
 // Sizes that the compiler knows turn arguments into numbers: strides alone, with dilations of their
@@ -340,6 +344,10 @@ INSTANTIATE_TEST_SUITE_P(Root, BackwardBiasAlgorithm, in_layouts(all(kBackwardBi
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Root, QuantizedConv2dAlgorithm,
                          in_layouts(quantized_algorithms(), {DataType::u8, DataType::f32}),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(RootOfWords, QuantizedConv2dAlgorithm,
+                         in_layouts(to_bytes_and_words({{"quantized_conv2d", "words", ""}}),
+                                    {DataType::u8}),
                          parameter_name);
 // Grouped, of real numbers, where a sum in another order would have other bits.
 TEST(Conv2dBackwardDataFormulations, GiveTheSameBits) {

@@ -45,6 +45,21 @@ struct Call {
     KernelArguments arguments;
 };
 
+// Of 16 bytes, of a tap's channels.
+int64_t vectors_of_tap(const Conv2dProblem &problem) {
+    const int64_t vector = 16 / size_of(problem.type);
+    return (problem.channels / problem.options.groups + vector - 1) / vector;
+}
+
+// The same of a row of taps, as generators/conv2d/channels_last.h copies it: a pixel is half a
+// vector where it can be.
+int64_t vectors_of_windows(const Conv2dProblem &problem) {
+    const int64_t half = 8 / size_of(problem.type);
+    const bool halves =
+        problem.channels / problem.options.groups <= half && problem.options.stride[1] % 2 == 0;
+    return halves ? (problem.kernel_width + 1) / 2 : problem.kernel_width * vectors_of_tap(problem);
+}
+
 }  // namespace
 
 void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
@@ -92,14 +107,15 @@ void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool 
         .add(Conv2dNumbers(operands.problem.options).named());
     if (line) call.arguments.add(line->named());
     if (counts_line(kernel)) call.arguments.add(Line(gradient, layout).divisors());
-    if (takes_on_cuda(kernel, "taps_multiplier")) {
+    if (takes_on_cuda(kernel, "vectors_multiplier")) {
+        const bool windows = !takes_on_cuda(kernel, "taps_multiplier");
         const Conv2dProblem &p = operands.problem;
-        const int64_t vector = 16 / size_of(p.type), channels = p.channels / p.options.groups;
-        const Divisor vectors((channels + vector - 1) / vector), taps(p.kernel_width);
-        call.arguments.add({{"vectors_multiplier", vectors.multiplier},
-                            {"vectors_shift", vectors.shift},
-                            {"taps_multiplier", taps.multiplier},
-                            {"taps_shift", taps.shift}});
+        const Divisor vectors(windows ? vectors_of_windows(p) : vectors_of_tap(p));
+        call.arguments.add(
+            {{"vectors_multiplier", vectors.multiplier}, {"vectors_shift", vectors.shift}});
+        const Divisor taps(p.kernel_width);
+        if (!windows)
+            call.arguments.add({{"taps_multiplier", taps.multiplier}, {"taps_shift", taps.shift}});
     }
     if (takes_parts(kernel)) {
         const LineParts of(kernel, operands.problem);

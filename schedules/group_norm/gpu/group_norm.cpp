@@ -266,6 +266,9 @@ void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &cont
     blocks_of_groups(out, context);
     in_threads(stages.of_channels, out, g);
     of_block(stages.of_channels.total, out, g);
+    // Once a channel: of 16 bits LLVM leaves what they are divided by in the loops over pixels.
+    stages.factors.compute_at(out, c).store_in(MemoryType::Register);
+    for (const Var &one : {c, g, n}) stages.factors.bound_extent(one, 1);
     gradients_of_vectors(stages);
 }
 

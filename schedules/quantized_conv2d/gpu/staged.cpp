@@ -106,13 +106,12 @@ namespace gpu {
 // channels at 64 pixels (few: 16 at 16 x 16), 16 sums a thread in registers, 3x3 with all taps of a
 // slice over one window.
 //
-// Bytes: slices of 16 channels, 1x1: of 32, a word of them one dp4a (OpenCL C spells its four
-// products out). Shared bytes: 1x1 32 * (64 + 64) = 4096; any 16 * (64 + 64) = 2048; few 16 * (16 +
-// 256) = 4352; 3x3 16 * (9 * 64 + 10 * 10) = 10816. 64 dp4a to 8 loads of four words, in 3x3 144 to
-// 52 words. Zero points enter through two sums, of each filter and of each window, a kernel each
-// before this one, of no terms where the zero point is 0. Weights alone quantised: slices of eight
-// channels, the filter dequantised as it is staged, so that it is in memory a slice at a time;
-// bytes and FMAs are those of schedules/conv2d/gpu/staged.cpp.
+// Bytes, on OpenCL: slices of 16 channels, 1x1: of 32. Shared bytes: 1x1 32 * (64 + 64) = 4096; any
+// 16 * (64 + 64) = 2048; few 16 * (16 + 256) = 4352; 3x3 16 * (9 * 64 + 10 * 10) = 10816. Zero
+// points enter through two sums, of each filter and of each window, a kernel each before this one,
+// of no terms where the zero point is 0. Weights alone quantised: slices of eight channels, the
+// filter dequantised as it is staged, so that it is in memory a slice at a time; bytes and FMAs are
+// those of schedules/conv2d/gpu/staged.cpp.
 //
 // Lost: 1x1 of 16 channels, as many registers for twice the barriers. Slices of 32 channels for
 // any: 80 and 64 registers, but the layers of three channels, and most groups, are there.
