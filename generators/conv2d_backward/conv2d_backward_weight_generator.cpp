@@ -224,7 +224,7 @@ private:
     void set_parts(PixelLine &line, const sc::Conv2dBackwardWeightContext &context) const {
         line.parts = parts();
         line.steps = slices();
-        line.slices = sc::backward_weight_slices_of_step(context);
+        line.slices = sc::backward_weight_slices_of_step(context, products_of_rows());
     }
 
     void set_taps(PixelLine &line, const Expr &channels,

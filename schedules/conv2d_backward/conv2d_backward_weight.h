@@ -35,7 +35,7 @@ WeightSlices backward_weight_slices(const Conv2dBackwardWeightContext &context);
 // alone; 1: one by one. 0: they are copied first.
 int backward_weight_row_vector(const Conv2dBackwardWeightContext &context, bool both);
 // Slices of a step of products, of one or several warps each.
-int backward_weight_slices_of_step(const Conv2dBackwardWeightContext &context);
+int backward_weight_slices_of_step(const Conv2dBackwardWeightContext &context, bool both);
 
 // What blocks of depthwise_row_sums are of.
 generators::DepthwiseRows backward_weight_rows(const Conv2dBackwardWeightContext &context);

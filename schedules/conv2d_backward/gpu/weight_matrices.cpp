@@ -319,14 +319,17 @@ void backward_weight_outer_products(Conv2dBackwardWeightProducts &stages,
 
 }  // namespace gpu
 
-int backward_weight_row_vector(const Conv2dBackwardWeightContext &context, bool both) {
-    if (context.schedule == "outer_products") return both ? 1 : 0;
-    return gpu::matrix_tiles(context.in_f32 ? Float(32) : BFloat(16), both, context).vector;
+static gpu::WeightMatrixTiles tiles_of(const Conv2dBackwardWeightContext &context, bool both) {
+    return gpu::matrix_tiles(context.in_f32 ? Float(32) : BFloat(16), both, context);
 }
 
-int backward_weight_slices_of_step(const Conv2dBackwardWeightContext &context) {
-    if (context.schedule == "outer_products") return 1;
-    return gpu::matrix_tiles(context.in_f32 ? Float(32) : BFloat(16), false, context).warps_x;
+int backward_weight_row_vector(const Conv2dBackwardWeightContext &context, bool both) {
+    if (context.schedule == "outer_products") return both ? 1 : 0;
+    return tiles_of(context, both).vector;
+}
+
+int backward_weight_slices_of_step(const Conv2dBackwardWeightContext &context, bool both) {
+    return context.schedule == "outer_products" ? 1 : tiles_of(context, both).warps_x;
 }
 
 }  // namespace hk::schedules
