@@ -131,14 +131,14 @@ row(cpu  any                  tiles      register_tiles  f32,f16,bf16  nhwc     
 
 # GPU. matrices: tensor cores, by tiles of k and of elements of a filter, e. Of nchw both images are copied first,
 # channels next to each other; planes read the output's gradient as it is, in vectors of 4 pixels, and rows, rows_4 and
-# products_1x1, of 1x1 filters, both, where no word has a tap to find.
+# products_1x1, of 1x1 filters, both, where no word has a tap to find. warps_x: tiles of 64 by 128, where memory, or what is
+# read of shared memory, takes longest (schedules/conv2d_backward/gpu/weight_matrices.cpp).
 #        row              algorithm                    schedule types     layouts knobs                                           budget                                                         where
 row(cuda matrices_32      products_in_parts            matrices f16,bf16  nhwc    tile_k:32,warps_k:1                             shared:40960,registers:168,conflicts:1.0,sectors:1.0           line_of_vectors filters_per_group<=32)
 row(cuda matrices_1x1     products_in_parts            matrices f16,bf16  nhwc    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.1,fma:0.45  line_of_vectors 1x1 stride_1 batch<=1 out_h<=1)
 row(cuda matrices_64      products_in_parts            matrices f16,bf16  nhwc    tile_k:64,warps_k:1                             shared:49152,registers:232,conflicts:1.0,sectors:1.2,fma:0.35  line_of_vectors filters_per_group<=64)
 row(cuda matrices         products_in_parts            matrices f16,bf16  nhwc    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.05          line_of_vectors)
-row(cuda rows_64          products_of_rows_in_parts    matrices f16,bf16  nchw    tile_k:64,warps_k:1                             shared:49152,registers:232,conflicts:1.0,sectors:1.1,fma:0.35 copied_vectors 1x1 rows_of_vectors filters_per_group<=64)
-row(cuda rows             products_of_rows_in_parts    matrices f16,bf16  nchw    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.1           copied_vectors 1x1 rows_of_vectors)
+row(cuda rows             products_of_rows_in_parts    matrices f16,bf16  nchw    tile_k:64,warps_k:1,warps_x:2,stages:3          shared:76800,registers:232,conflicts:1.0,sectors:1.1,fma:0.6   copied_vectors 1x1 rows_of_vectors)
 row(cuda rows_4           products_of_rows_in_parts    matrices f16,bf16  nchw    tile_k:128,tile_e:128,vector:4                  shared:65536,registers:232,conflicts:1.0,sectors:1.25          copied_vectors 1x1 rows_of_half_vectors)
 row(cuda matrices_32      products_in_parts            matrices f16,bf16  nchw    tile_k:32,warps_k:1                             shared:40960,registers:168,conflicts:1.0,sectors:2.25,fma:0.4  copied_vectors filters_per_group<=32)
 row(cuda matrices_1x1     products_in_parts            matrices f16,bf16  nchw    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.2           copied_vectors 1x1 stride_1)
@@ -146,9 +146,9 @@ row(cuda planes_64        products_in_parts            matrices f16,bf16  nchw  
 row(cuda planes           products_in_parts            matrices f16,bf16  nchw    tile_k:128,tile_e:128,vector:4                  shared:65536,registers:232,conflicts:1.0,sectors:1.75          copied_vectors gradient_planes)
 row(cuda matrices_64      products_in_parts            matrices f16,bf16  nchw    tile_k:64,warps_k:1                             shared:49152,registers:232,conflicts:1.0,sectors:1.15,fma:0.35 copied_vectors filters_per_group<=64)
 row(cuda matrices         products_in_parts            matrices f16,bf16  nchw    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.55          copied_vectors)
-row(cuda matrices_windows products_of_windows_in_parts matrices f16,bf16  nhwc    tile_k:64,tile_e:128,warps_k:1,warps_e:4        shared:49152,registers:136,conflicts:1.0,sectors:2.05          windows_to_vectors)
-row(cuda planes_windows   products_of_windows_in_parts matrices f16,bf16  nchw    tile_k:64,tile_e:128,warps_k:1,warps_e:4,vector:4 shared:49152,registers:136,conflicts:1.0,sectors:2.0          windows_to_rows gradient_planes)
-row(cuda matrices_windows products_of_windows_in_parts matrices f16,bf16  nchw    tile_k:64,tile_e:128,warps_k:1,warps_e:4        shared:49152,registers:136,conflicts:1.0,sectors:2.0           windows_to_rows)
+row(cuda matrices_windows products_of_windows_in_parts matrices f16,bf16  nhwc    tile_k:64,warps_k:1,warps_x:2,stages:3          shared:76800,registers:232,conflicts:1.0,sectors:2.05,fma:0.55 windows_to_vectors)
+row(cuda planes_windows   products_of_windows_in_parts matrices f16,bf16  nchw    tile_k:64,warps_k:1,warps_x:2,stages:3,vector:4 shared:76800,registers:232,conflicts:1.0,sectors:1.55,fma:0.35 windows_to_rows gradient_planes)
+row(cuda matrices_windows products_of_windows_in_parts matrices f16,bf16  nchw    tile_k:64,warps_k:1,warps_x:2,stages:3          shared:76800,registers:232,conflicts:1.0,sectors:1.4,fma:0.25  windows_to_rows)
 
 # f32 whose products may be of operands cut off to TF32: slices are twice as large.
 #        row              algorithm                    schedule types     layouts knobs                                           budget                                                         where

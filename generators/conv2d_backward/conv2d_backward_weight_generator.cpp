@@ -162,8 +162,7 @@ private:
         context.groups = op.groups = weight_gradient.dim(4).extent();
         PixelLine line;
         set_line(line, input.dim(4).extent());
-        line.parts = parts();
-        line.slices = slices();
+        set_parts(line, context);
         set_taps(line, op.channels, op);
         build(conv2d_backward_weight_products(op, line),
               sc::conv2d_backward_weight_products_schedules, context);
@@ -203,8 +202,7 @@ private:
         op.groups = weight_gradient.dim(4).extent();
         PixelLine line;
         set_line(line, op.batch, columns(op), rows(op));
-        line.parts = parts();
-        line.slices = slices();
+        set_parts(line, context);
         set_taps(line, in_vectors(op.channels, pixel_vector(op.type)), op);
         const bool joined = pointwise() && fix_stride_x.value() == 1 && fix_stride_y.value() == 1;
         build(products_of_rows()
@@ -222,11 +220,16 @@ private:
         PixelLine line;
         set_line(line, input.dim(Conv2dLayout(layout).image_dims()[4]).extent(), columns(op),
                  rows(op));
-        line.parts = parts();
-        line.slices = slices();
+        set_parts(line, context);
         line.vectors = {{}, *taps_[0][0], *taps_[0][1]};
         build(conv2d_backward_weight_products_of_windows(op, line, nhwc, vector),
               sc::conv2d_backward_weight_products_schedules, context);
+    }
+
+    void set_parts(PixelLine &line, const sc::Conv2dBackwardWeightContext &context) const {
+        line.parts = parts();
+        line.steps = slices();
+        line.slices = sc::backward_weight_slices_of_step(context, products_of_rows());
     }
 
     void set_taps(PixelLine &line, const Expr &channels,

@@ -33,27 +33,35 @@ struct Element {
     }
 };
 
+// The line's pixel x, so many slices further.
+Expr pixel_of(const Conv2dBackwardWeightProducts &stages) {
+    return x + kProductPixels * stages.slice;
+}
+
 // What an element of a filter meets for a pixel of the line.
-Func met(const Conv2dBackwardWeightOperands &op, const PixelLine &line, const Var &e,
-         const Expr &elements, const Expr &pixels) {
-    const Expr zero = cast(op.type, 0);
-    const Expr at = there(e, elements, op.type), on_line = within(x, pixels);
+Func met(const Conv2dBackwardWeightOperands &op, const PixelLine &line,
+         const Conv2dBackwardWeightProducts &stages, const Expr &elements, const Expr &pixels) {
+    const Var &e = stages.e, &slice = stages.slice;
+    const Expr zero = cast(op.type, 0), pixel = pixel_of(stages);
+    const Expr at = there(e, elements, op.type), on_line = within(pixel, pixels);
     Func tap("tap");
     if (!line.columns.value.defined()) {
-        tap(e, g, x) = select(on_line, op.input(at, g, clamp(x, 0, pixels - 1), 0, 0), zero);
+        tap(e, g, x, slice) =
+            select(on_line, op.input(at, g, clamp(pixel, 0, pixels - 1), 0, 0), zero);
         return tap;
     }
     const Element of(op, line, at);
-    const Expr row = quotient(x, line.columns), image = quotient(row, line.rows);
-    const Expr column = x - row * line.columns.value, row_of_image = row - image * line.rows.value;
+    const Expr row = quotient(pixel, line.columns), image = quotient(row, line.rows);
+    const Expr column = pixel - row * line.columns.value,
+               row_of_image = row - image * line.rows.value;
     const Expr at_x = column * op.stride_x + of.s * op.dilation_x - op.padding_left,
                at_y = row_of_image * op.stride_y + of.r * op.dilation_y - op.padding_top;
     const Expr n = min(promised_within(image, line.batch + 1), line.batch - 1);
     if (op.inside) {
-        tap(e, g, x) = select(on_line, op.input(of.channel, g, at_x, at_y, n), zero);
+        tap(e, g, x, slice) = select(on_line, op.input(of.channel, g, at_x, at_y, n), zero);
         return tap;
     }
-    tap(e, g, x) = select(
+    tap(e, g, x, slice) = select(
         on_line && within(at_x, op.width) && within(at_y, op.height),
         op.input(of.channel, g, clamp(at_x, 0, op.width - 1), clamp(at_y, 0, op.height - 1), n),
         zero);
@@ -106,30 +114,37 @@ void add_up(Conv2dBackwardWeightProducts &stages, const Conv2dBackwardWeightOper
 
 // The parts' sums of the stages' gradient and tap.
 void sum_parts(Conv2dBackwardWeightProducts &stages, const PixelLine &line) {
-    const Var &e = stages.e, &part = stages.part;
+    const Var &e = stages.e, &part = stages.part, &slice = stages.slice;
     stages.parts = line.parts;
-    stages.r = RDom(0, kProductPixels, 0, line.slices, "r");
+    stages.slices = line.slices;
+    stages.r = RDom(0, kProductPixels, 0, line.steps, "r");
     const RDom &d = stages.r;
-    const Expr pixel = (part * line.slices + d.y) * kProductPixels + d.x;
+    const Expr pixel = (part * line.steps + d.y) * (kProductPixels * line.slices) + d.x;
     stages.sum = Func("sum");
-    stages.sum(e, k, g, part) = 0.f;
-    stages.sum(e, k, g, part) +=
-        cast<float>(stages.gradient(k, g, pixel)) * cast<float>(stages.tap(e, g, pixel));
+    stages.sum(e, k, g, part, slice) = 0.f;
+    stages.sum(e, k, g, part, slice) += cast<float>(stages.gradient(k, g, pixel, slice)) *
+                                        cast<float>(stages.tap(e, g, pixel, slice));
+    stages.of_slice = Func("of_slice");
+    stages.of_slice(e, k, g, part, slice) = stages.sum(e, k, g, part, slice);
     stages.partial = Func("partial");
-    stages.partial(e, k, g, part) = stages.sum(e, k, g, part);
+    stages.partial(e, k, g, part) =
+        line.slices == 1
+            ? stages.sum(e, k, g, part, 0)
+            : tree_sum(line.slices, [&](int i) { return stages.of_slice(e, k, g, part, i); });
 }
 
-// The line's pixel x, of a row that is whole vectors. Of planes each is one row.
+// A pixel of the line, of a row that is whole vectors. Of planes each is one row.
 struct PixelOfRow {
     Expr column, row, image, on_line;
 
-    PixelOfRow(const PixelLine &line, const Expr &batch, int vector, bool planes = false) {
-        const Expr first = x / vector * vector;
+    PixelOfRow(const Expr &pixel, const PixelLine &line, const Expr &batch, int vector,
+               bool planes = false) {
+        const Expr first = pixel / vector * vector;
         const Expr width = line.columns.value, height = line.rows.value, pixels = width * height;
         const Expr of_line = quotient(first, line.columns), of = quotient(of_line, line.rows);
         const Expr place = planes ? promised_within(first - of * pixels, pixels)
                                   : promised_within(first - of_line * width, width);
-        column = place / vector * vector + x % vector;
+        column = place / vector * vector + pixel % vector;
         row = planes ? Expr(0) : promised_within(of_line - of * height, height);
         image = promised_within(of, batch);
         on_line = within(first, pixels * batch);
@@ -137,9 +152,10 @@ struct PixelOfRow {
 };
 
 // Zeros past the last filter and pixel.
-Func gradient_of_rows(const Conv2dBackwardWeightOperands &op, const PixelOfRow &at) {
+Func gradient_of_rows(const Conv2dBackwardWeightOperands &op, const PixelOfRow &at,
+                      const Var &slice) {
     Func gradient("gradient");
-    gradient(k, g, x) =
+    gradient(k, g, x, slice) =
         select(at.on_line && k < op.filters,
                op.output_gradient(min(k, op.filters - 1), g, at.column, at.row, at.image),
                cast(op.type, 0));
@@ -147,22 +163,24 @@ Func gradient_of_rows(const Conv2dBackwardWeightOperands &op, const PixelOfRow &
 }
 
 // The same of channels, of 1x1 filters.
-Func tap_of_rows(const Conv2dBackwardWeightOperands &op, const PixelOfRow &at, const Var &e) {
+Func tap_of_rows(const Conv2dBackwardWeightOperands &op, const PixelOfRow &at, const Var &e,
+                 const Var &slice) {
     Func tap("tap");
-    tap(e, g, x) = select(at.on_line && e < op.channels,
-                          op.input(min(e, op.channels - 1), g, at.column * op.stride_x,
-                                   at.row * op.stride_y, at.image),
-                          cast(op.type, 0));
+    tap(e, g, x, slice) = select(at.on_line && e < op.channels,
+                                 op.input(min(e, op.channels - 1), g, at.column * op.stride_x,
+                                          at.row * op.stride_y, at.image),
+                                 cast(op.type, 0));
     return tap;
 }
 
-Func gradient_of_line(const Conv2dBackwardWeightOperands &op) {
-    const Expr pixels = op.out_w;
+Func gradient_of_line(const Conv2dBackwardWeightOperands &op,
+                      const Conv2dBackwardWeightProducts &stages) {
+    const Expr pixels = op.out_w, pixel = pixel_of(stages);
     Func gradient("gradient");
-    gradient(k, g, x) =
-        select(within(x, pixels),
-               op.output_gradient(there(k, op.filters, op.type), g, clamp(x, 0, pixels - 1), 0, 0),
-               cast(op.type, 0));
+    gradient(k, g, x, stages.slice) = select(
+        within(pixel, pixels),
+        op.output_gradient(there(k, op.filters, op.type), g, clamp(pixel, 0, pixels - 1), 0, 0),
+        cast(op.type, 0));
     return gradient;
 }
 
@@ -172,7 +190,8 @@ void read_gradient(Conv2dBackwardWeightOperands &op, const PixelLine &line, int 
                    Conv2dBackwardWeightProducts &stages) {
     stages.row_vector = vector;
     if (vector > 0) {
-        stages.gradient = gradient_of_rows(op, PixelOfRow(line, op.batch, vector, true));
+        const PixelOfRow at(pixel_of(stages), line, op.batch, vector, true);
+        stages.gradient = gradient_of_rows(op, at, stages.slice);
         op.out_w = op.out_w * op.out_h * op.batch;
         return;
     }
@@ -180,7 +199,7 @@ void read_gradient(Conv2dBackwardWeightOperands &op, const PixelLine &line, int 
         copy_line(op.output_gradient, {op.filters, op.out_w, op.out_h, op.batch});
     op.filters = copy.channels;
     op.out_w = copy.pixels;
-    stages.gradient = gradient_of_line(op);
+    stages.gradient = gradient_of_line(op, stages);
     stages.copied_gradient = copy;
 }
 
@@ -190,7 +209,7 @@ void sum_taps(const Conv2dBackwardWeightOperands &op, const PixelLine &line,
     stages.filters = op.filters;
     const Expr elements = op.channels * op.kernel_w * op.kernel_h;
     stages.elements = op.inside ? in_vectors(elements, kProductElements) : elements;
-    stages.tap = met(op, line, stages.e, elements, op.out_w);
+    stages.tap = met(op, line, stages, elements, op.out_w);
     sum_parts(stages, line);
 }
 
@@ -208,7 +227,7 @@ void sum_and_add_up(const Conv2dBackwardWeightOperands &op, const PixelLine &lin
 Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwardWeightOperands &op,
                                                              const PixelLine &line) {
     Conv2dBackwardWeightProducts stages;
-    stages.gradient = gradient_of_line(op);
+    stages.gradient = gradient_of_line(op, stages);
     sum_and_add_up(op, line, stages);
     return stages;
 }
@@ -220,9 +239,9 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_rows(
     stages.elements = op.channels;
     stages.row_vector = vector;
     stages.any_channels = stages.in_rows = true;
-    const PixelOfRow at(line, op.batch, vector);
-    stages.gradient = gradient_of_rows(op, at);
-    stages.tap = tap_of_rows(op, at, stages.e);
+    const PixelOfRow at(pixel_of(stages), line, op.batch, vector);
+    stages.gradient = gradient_of_rows(op, at, stages.slice);
+    stages.tap = tap_of_rows(op, at, stages.e, stages.slice);
     sum_parts(stages, line);
     add_up(stages, op, min(c, op.channels - 1));
     return stages;
@@ -245,7 +264,7 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_windows(
     Conv2dBackwardWeightOperands op, PixelLine line, bool nhwc, int vector) {
     Conv2dBackwardWeightProducts stages;
     if (nhwc)
-        stages.gradient = gradient_of_line(op);
+        stages.gradient = gradient_of_line(op, stages);
     else
         read_gradient(op, line, vector, stages);
     const Conv2dBackwardWeightOperands all = op;

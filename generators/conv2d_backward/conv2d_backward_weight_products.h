@@ -14,16 +14,20 @@ struct PixelLine {
     // a row of the filter, and taps undefined.
     Divisor vectors, taps;
     Halide::Expr batch;
-    Halide::Expr parts, slices;  // of the line; of a part, at least 1
+    Halide::Expr parts, steps;  // of the line; of a part, at least 1
+    int slices = 1;             // of a step
 };
 
 // The filter's gradient is a matrix of filters by elements of a filter, e = c + channels * (s +
 // kernel_w * r): a tile of it may have several taps, and channels need not fill one.
 //
-// A slice is kProductPixels pixels of the line. sum(e, k, g, part) is over r.x (pixel of a slice)
-// and r.y (slice of the part). gradient(k, g, x) and tap(e, g, x), of the operands' type, are zero
-// past the last pixel, as the tap is outside of the input. Channels and filters are in whole
-// vectors of 16 bytes; past the last one they are that again, up to kProductElements elements.
+// A slice is kProductPixels pixels of the line. sum(e, k, g, part, slice) is over r.x (pixel of a
+// slice) and r.y (step of the part, of one slice or several, which are summed apart and then added
+// up: of_slice is a copy for other threads). gradient(k, g, x, slice) and tap(e, g, x, slice), of
+// the operands' type, are of the pixel x of a step's first slice, and so many slices further. They
+// are zero past the last pixel, as the tap is outside of the input. Channels and filters are in
+// whole vectors of 16 bytes; past the last one they are that again, up to kProductElements
+// elements.
 //
 // partial holds the parts' sums in f32. Of at most kShares parts few(c, s, r, k, g) adds up all,
 // one after the other, over few_of, and result_of_few is the gradient. Of more, running(c, s, r, k,
@@ -39,13 +43,14 @@ struct CopiedLine {
     Halide::Expr channels, pixels;
 };
 struct Conv2dBackwardWeightProducts {
-    Halide::Var e{"e"}, part{"part"}, share{"share"};
-    Halide::Func gradient, tap, sum, partial, few, running, shares, result_of_few, output;
+    Halide::Var e{"e"}, part{"part"}, slice{"slice"}, share{"share"};
+    Halide::Func gradient, tap, sum, of_slice, partial, few, running, shares, result_of_few, output;
     CopiedLine copied_gradient, copied_input;  // undefined where they are not
     CopiedWindows windows;                     // likewise
     bool any_channels = false;                 // the output's are no whole vectors
     bool in_rows = false;                      // images are read as they are
     int row_vector = 0;  // pixels in which the output's gradient is read in rows; 0: it is not
+    int slices = 1;      // of a step; of one there is no of_slice
     Halide::Expr filters, elements;            // of a group, of a filter, as copied
     Halide::RDom r, few_of, of;
     Halide::Expr parts, has_few;  // at most kShares parts

@@ -35,6 +35,8 @@ WeightSlices backward_weight_slices(const Conv2dBackwardWeightContext &context);
 // Pixels of the vectors in which rows of images are read, of both, or of the output's gradient
 // alone; 1: one by one. 0: they are copied first.
 int backward_weight_row_vector(const Conv2dBackwardWeightContext &context, bool both);
+// Slices of a step of products, of one or several warps each.
+int backward_weight_slices_of_step(const Conv2dBackwardWeightContext &context, bool both);
 
 // What blocks of depthwise_row_sums are of.
 generators::DepthwiseRows backward_weight_rows(const Conv2dBackwardWeightContext &context);

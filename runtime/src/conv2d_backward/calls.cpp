@@ -120,7 +120,7 @@ void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool 
     if (takes_parts(kernel)) {
         const LineParts of(kernel, operands.problem);
         call.arguments.add({{"parts", static_cast<int32_t>(of.parts)},
-                            {"slices", static_cast<int32_t>(of.slices)}});
+                            {"slices", static_cast<int32_t>(of.steps)}});
     }
     call.write("weight_gradient", "weight gradient", operands.weight);
 }

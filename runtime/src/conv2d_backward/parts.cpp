@@ -51,34 +51,41 @@ int64_t elements(const KernelInfo &kernel, const Conv2dProblem &p) {
 }
 
 // Blocks of a part, as the schedules of products have them
-// (schedules/conv2d_backward/gpu/weight_matrices.cpp).
+// (schedules/conv2d_backward/gpu/weight_matrices.cpp), the sums of each, and the slices of a step.
 struct PartBlocks {
-    int64_t count, warps;
+    int64_t count, warps, sums, slices;
 
     PartBlocks(const KernelInfo &kernel, const Conv2dProblem &p)
-        : warps(on_units(kernel) ? knob(kernel, "warps_k:", 2) * knob(kernel, "warps_e:", 2)
-                                 : knob(kernel, "threads_k:", 8) * threads_e(kernel) / 32) {
-        const int64_t groups = p.options.groups;
-        count = ceil_div(p.filters / groups, knob(kernel, "tile_k:", 128)) *
-                ceil_div(elements(kernel, p), knob(kernel, "tile_e:", 128)) * groups;
+        : slices(knob(kernel, "warps_x:", 1)) {
+        warps = on_units(kernel)
+                    ? knob(kernel, "warps_k:", 2) * knob(kernel, "warps_e:", 2) * slices
+                    : knob(kernel, "threads_k:", 8) * threads_e(kernel) / 32;
+        const int64_t groups = p.options.groups, tile_k = knob(kernel, "tile_k:", 128),
+                      tile_e = knob(kernel, "tile_e:", 128);
+        sums = tile_k * tile_e;
+        count =
+            ceil_div(p.filters / groups, tile_k) * ceil_div(elements(kernel, p), tile_e) * groups;
     }
 };
 
 constexpr int64_t kMultiprocessors = 132;  // of an H100; the order of sums is the same on others
 
-// What the multiprocessor with most blocks has to do, and the sums' way to memory and back that all
-// share, in a quarter of the time of a slice's products over kMultiprocessors. A block's sums take
-// as long as 23 slices of 16 bits, 745 pixels: 8 bytes each, at 12.8 a cycle of a multiprocessor,
-// where it ends 1192 products (apps/counts/gpu.cpp), or as 2.5 slices of multiply-adds, 128 a
-// cycle, of blocks of 64 filters by 128 elements. Warps that have a scheduler to themselves wait a
-// quarter as long again for what they read; of fewer than four some schedulers have none.
+// What the multiprocessor with most blocks has to do, or the images' way from memory, and the sums'
+// way there and back that all share, in a quarter of the time of a step's products over
+// kMultiprocessors. A block's sums take as long as 23 slices of 16 bits, 745 pixels: 8 bytes each,
+// at 12.8 a cycle of a multiprocessor, where it ends 1192 products (apps/counts/gpu.cpp), or as 2.5
+// slices of multiply-adds, 128 a cycle, of blocks of 64 filters by 128 elements. Warps that have a
+// scheduler to themselves wait a quarter as long again for what they read; of fewer than four some
+// schedulers have none.
 int64_t cost(const KernelInfo &kernel, const PartBlocks &blocks, const LineParts &of,
-             DataType type) {
+             int64_t image_bytes, DataType type) {
     const int64_t all = blocks.count * of.parts, most = ceil_div(all, kMultiprocessors);
     const int64_t warps = most * blocks.warps;
-    const int64_t sums = on_units(kernel) ? 46 / size_of(type) * 4 : 10;
+    const int64_t sums = on_units(kernel) ? 46 / size_of(type) * 4 / blocks.slices : 10;
     const int64_t quarters = warps > 4 ? 4 : 5 * 4 / warps;
-    return most * of.slices * quarters * kMultiprocessors + all * sums;
+    return std::max(most * of.steps * quarters * kMultiprocessors,
+                    image_bytes / (8 * blocks.sums) * sums) +
+           all * sums;
 }
 
 // Of a thread that has pixels of a row, then of the parts that blocks leave, as
@@ -107,7 +114,7 @@ int64_t additions(const KernelInfo &kernel, const Conv2dProblem &problem, int64_
                   int64_t rows, int64_t columns) {
     if (takes_parts(kernel)) {
         const LineParts of(kernel, problem, images, rows, columns);
-        return ceil_div(of.slices * LineParts::kPixels * kMostAdditions, most_pixels(problem.type));
+        return ceil_div(of.steps * of.pixels * kMostAdditions, most_pixels(problem.type));
     }
     if (kernel.device == DeviceType::cpu)
         return images * ceil_div(rows * std::max<int64_t>(columns, 7), 64);
@@ -148,19 +155,24 @@ LineParts::LineParts(const KernelInfo &kernel, const Conv2dProblem &problem, int
                      int64_t rows, int64_t columns) {
     constexpr int64_t half = 2, eight = 4 * 8;  // in quarters of a block a multiprocessor
     constexpr int64_t sums = 1 << 22, least_slices = 4, most_parts = 256, enough_for_error = 8;
+    constexpr int64_t of_slice = 32;
     const PartBlocks blocks(kernel, problem);
     const int64_t weight = problem.filters * elements(kernel, problem);
-    const int64_t pixels = images * rows * columns, all = ceil_div(pixels, kPixels);
+    pixels = of_slice * blocks.slices;
+    const int64_t line = images * rows * columns, all = ceil_div(line, pixels);
     const int64_t most = std::min(std::clamp(sums / weight, enough_for_error, most_parts),
-                                  ceil_div(all, least_slices));
-    const int64_t least = std::min(ceil_div(pixels, most_pixels(problem.type)), most);
+                                  ceil_div(line, of_slice * least_slices));
+    const int64_t least = std::min(ceil_div(line, most_pixels(problem.type)), most);
+    const auto [stride_y, stride_x] = problem.options.stride;
+    const int64_t bytes =
+        line * size_of(problem.type) * (problem.filters + stride_y * stride_x * problem.channels);
     int64_t lowest = std::numeric_limits<int64_t>::max();
     for (int64_t quarters = half; quarters <= eight; quarters++) {
         const int64_t wanted = quarters * kMultiprocessors / (4 * blocks.count);
         LineParts tried = *this;
-        tried.slices = ceil_div(all, std::clamp(wanted, least, most));
-        tried.parts = ceil_div(all, tried.slices);
-        const int64_t costs = cost(kernel, blocks, tried, problem.type);
+        tried.steps = ceil_div(all, std::clamp(wanted, least, most));
+        tried.parts = ceil_div(all, tried.steps);
+        const int64_t costs = cost(kernel, blocks, tried, bytes, problem.type);
         if (costs >= lowest) continue;
         lowest = costs;
         *this = tried;

@@ -25,8 +25,8 @@ struct LineParts {
     LineParts(const KernelInfo &kernel, const Conv2dProblem &problem, int64_t images, int64_t rows,
               int64_t columns);
 
-    static constexpr int64_t kPixels = 32;  // of a slice
-    int64_t slices = 0, parts = 0;          // of a part; of the line
+    int64_t pixels = 0;            // of a step, which has a slice of 32 or several
+    int64_t steps = 0, parts = 0;  // of a part; of the line
 };
 
 class WeightParts {
