@@ -131,8 +131,8 @@ row(cpu  any                  tiles      register_tiles  f32,f16,bf16  nhwc     
 
 # GPU. matrices: tensor cores, by tiles of k and of elements of a filter, e. Of nchw both images are copied first,
 # channels next to each other; planes read the output's gradient as it is, in vectors of 4 pixels, and rows, rows_4 and
-# products_1x1, of 1x1 filters, both, where no word has a tap to find. warps_x: tiles of 64 by 128, where memory, or what is
-# read of shared memory, takes longest (schedules/conv2d_backward/gpu/weight_matrices.cpp).
+# products_1x1, of 1x1 filters, both, where no word has a tap to find. warps_x: tiles of 64 by 128, where sums in memory
+# take longest (schedules/conv2d_backward/gpu/weight_matrices.cpp).
 #        row              algorithm                    schedule types     layouts knobs                                           budget                                                         where
 row(cuda matrices_32      products_in_parts            matrices f16,bf16  nhwc    tile_k:32,warps_k:1                             shared:40960,registers:168,conflicts:1.0,sectors:1.0           line_of_vectors filters_per_group<=32)
 row(cuda matrices_1x1     products_in_parts            matrices f16,bf16  nhwc    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.1,fma:0.45  line_of_vectors 1x1 stride_1 batch<=1 out_h<=1)

@@ -290,14 +290,14 @@ void run_products(Conv2dBackwardWeightProducts &stages, const Conv2dBackwardWeig
 // product, more than it has time for while tensor cores work. A tile for each tap is half empty
 // where a tap has 64 channels.
 //
-// What is bound by memory has smaller tiles, 64 by 128, whose sums are half as much to write and to
-// add up: steps have two slices then, of two warps of 64 by 64 each, and those of the second are
-// added to the first's in shared memory, eight filters at once. 3 * 2 * 64 * (64 + 128) bytes and
-// what eight rows' gaps take, 76800. Of 28x28 images that is 11.5 us for 14.8, of 14x14 images 7.6
-// for 10.0, by the model (counts --list input=32x28x28x128,weight=512x1x1x128 --family
-// conv2d_backward_weight --type bf16 --layout nchw). Blocks read 1.5 times as much of the second
-// cache, which the model leaves out: filters of several taps, whose products take longest, keep the
-// larger tiles.
+// Rows with warps_x have smaller tiles, 64 by 128, whose sums are half as much to write and to add
+// up: steps have two slices then, of two warps of 64 by 64 each, and those of the second are added
+// to the first's in shared memory, eight filters at once. 3 * 2 * 64 * (64 + 128) bytes and what
+// eight rows' gaps take, 76800. Of 28x28 images that is 11.5 us for 14.8, by the model (counts
+// --list input=32x28x28x128,weight=512x1x1x128 --family conv2d_backward_weight --type bf16 --layout
+// nchw). Blocks read 1.5 times as much of the second cache, which the model leaves out: filters of
+// several taps, whose products take longest, and 1x1 of 14x14 images, of which they would read 110
+// MB in 7.6 us (explain conv2d_backward_weight --count), keep the larger tiles.
 //
 // Pixels of all images are one line, of which a part is as long as the caller says, who knows how
 // many blocks that gives. Blocks of a part, which read the same pixels, follow one another.
