@@ -214,6 +214,33 @@ void Observer::check(BlockState &block, uint32_t warp, const Access &access) {
     if (settings_.check >= Check::kAll) check_races(block, warp, checked);
 }
 
+namespace {
+
+template<typename Word>
+bool is_set(const uint8_t *bytes) {
+    Word word;
+    std::memcpy(&word, bytes, sizeof(Word));
+    return word == static_cast<Word>(0x0101010101010101);
+}
+
+// Whether all of so many bytes, a power of two up to 16, are 1.
+bool are_set(const uint8_t *bytes, uint32_t count) {
+    switch (count) {
+        case 1:
+            return is_set<uint8_t>(bytes);
+        case 2:
+            return is_set<uint16_t>(bytes);
+        case 4:
+            return is_set<uint32_t>(bytes);
+        case 8:
+            return is_set<uint64_t>(bytes);
+        default:
+            return is_set<uint64_t>(bytes) && is_set<uint64_t>(bytes + 8);
+    }
+}
+
+}  // namespace
+
 // Atomic operations read too.
 void Observer::check_written(BlockState &block, uint32_t warp, const Access &access) {
     const Instruction &i = *access.instruction;
@@ -231,7 +258,7 @@ void Observer::check_written(BlockState &block, uint32_t warp, const Access &acc
     for (uint32_t left = lanes; left; left &= left - 1) {
         const auto lane = static_cast<uint32_t>(std::countr_zero(left));
         uint8_t *const p = written + access.addresses[lane];
-        if (i.op != Op::store && std::find(p, p + bytes, 0) != p + bytes) {
+        if (i.op != Op::store && !are_set(p, bytes)) {
             find(Finding::kUninitialized, block, i, warp * kLanes + lane,
                  [&] { return describe(block, i, access.addresses[lane]); });
         }

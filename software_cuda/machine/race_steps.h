@@ -31,8 +31,7 @@ bool step_cells(uint64_t *cells, uint32_t bytes, const CellAccess &access, uint6
 
 // Lanes with cells anywhere, the first of them at cells + addresses[lane]. Where all say the same,
 // one step is that of all, unless two lanes have the same cells: an access is aligned to its size,
-// so that these are all of them or none. Else each lane is for itself, and those whose cells do not
-// all say the same, or with a race, are returned.
+// so that these are all of them or none.
 template<uint32_t bytes>
 HOT bool step_alike(ByAddress<uint64_t> cells, const uint64_t *addresses, uint32_t lanes,
                     const CellAccess &access, uint64_t first_thread) {
@@ -73,23 +72,34 @@ HOT bool step_alike(ByAddress<uint64_t> cells, const uint64_t *addresses, uint32
     return true;
 }
 
+// The same of any access. Else each lane is for itself, a step for each four bytes, which most are
+// written by: those of which four do not say the same, or with a race, are returned. Lanes often
+// read the same places, and what others have read, of which nothing is to be changed.
 template<uint32_t bytes>
 HOT uint32_t step_each(ByAddress<uint64_t> cells, const uint64_t *addresses, uint32_t lanes,
                        const CellAccess &access, uint64_t first_thread) {
-    if (!access.several && step_alike<bytes>(cells, addresses, lanes, access, first_thread))
+    const bool reads = access.kind == kRead && !access.several;
+    if (!reads && !access.several &&
+        step_alike<bytes>(cells, addresses, lanes, access, first_thread))
         return 0;
     uint32_t left = 0;
+    constexpr uint32_t word = bytes < 4 ? bytes : 4;
     each_lane(lanes, [&](uint32_t lane) HOT_LAMBDA {
         uint64_t *const of_lane = cells + addresses[lane];
-        const uint64_t first = of_lane[0], thread = first_thread + lane;
-        uint64_t unlike = 0, race = 0;
-        for (uint32_t n = 1; n < bytes; n++) unlike |= of_lane[n] ^ first;
-        const uint64_t next = cell_after(first, access, thread, race);
-        if (unlike | race) {
+        if (reads && was_read_before(of_lane, bytes, access, first_thread + lane)) return;
+        uint64_t next[bytes / word], unlike = 0, races = 0;
+        for (uint32_t w = 0; w < bytes / word; w++) {
+            const uint64_t *const of_word = of_lane + w * word;
+            uint64_t race = 0;
+            for (uint32_t n = 1; n < word; n++) unlike |= of_word[n] ^ of_word[0];
+            next[w] = cell_after(of_word[0], access, first_thread + lane, race);
+            races |= race;
+        }
+        if (unlike | races) {
             left |= 1u << lane;
             return;
         }
-        for (uint32_t n = 0; n < bytes; n++) of_lane[n] = next;
+        for (uint32_t n = 0; n < bytes; n++) of_lane[n] = next[n / word];
     });
     return left;
 }
