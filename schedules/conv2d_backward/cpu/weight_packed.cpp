@@ -27,7 +27,7 @@ PackedSums choose(const Conv2dBackwardWeightContext &context) {
     knobs.take("c", sums.c, {8, 16, 32});
     knobs.take("k", sums.k, steps(1, 12));
     knobs.take("block_c", sums.block_c, powers(32, 1024));
-    knobs.take("block_k", sums.block_k, powers(16, 1024));
+    knobs.take("block_k", sums.block_k, {16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024});
     knobs.take("pixels", sums.pixels, powers(32, 1024));
     knobs.take("whole", sums.whole, {0, 1});
     knobs.take("stage", sums.stage, {1, 2});
@@ -41,9 +41,9 @@ PackedSums choose(const Conv2dBackwardWeightContext &context) {
 // Tasks are blocks of channels and filters, each from the first tile to the last. A tile's gradient
 // is copied once, in panels of some filters; its input a panel of channels at a time, into the
 // first cache, over which all filters pass. So no vectors are read whose pixels are a power of two
-// apart, and the second cache gives a panel of filters for each panel's sums, of 12 registers: half
-// a byte a multiply-add of a vector, even where another thread of the core uses it too. Copies of
-// the gradient take as long as they save where few channels meet them (stage:1).
+// apart, and of each pixel the second cache gives a vector of filters for 12 multiply-adds, where
+// rows that pass all channels for each four filters take two of channels for 8. Copies of the
+// gradient take as long as they save where few channels meet them (stage:1).
 //
 // Sums are written at the end, a row of the filter after the other, without a case for what is not
 // added to, as in weight_register_tiles.cpp.
