@@ -52,7 +52,7 @@ TEST_F(CudaQuantizedConv2d, LaunchesOfEveryRowAreLegal) {
     std::vector<Conv2dProblem> shapes = {square(64, 512, 256, 3), square(64, 56, 8, 3),
                                          square(64, 56, 64, 3),   square(256, 56, 512, 1),
                                          square(512, 28, 512, 3), square(512, 7, 512, 3),
-                                         square(3, 56, 64, 3)};
+                                         square(3, 56, 64, 3),    square(64, 56, 8, 1)};
     for (const Conv2dProblem &end : tests::ends())
         if (end.channels != 4096) shapes.push_back(end);
     const std::pair<DataType, DataType> types[] = {{DataType::u8, DataType::u8},
@@ -98,15 +98,15 @@ TEST_F(CudaQuantizedConv2d, CallsAllocateNothing) {
     pool.set_caching(false);
 }
 
-// Of a launch, and of the memory that the kernels for zero points need: the same call works
-// afterwards.
+// Of a launch, and of the memory that the kernels for zero points and copies need: the same call
+// works afterwards.
 TEST_F(CudaQuantizedConv2d, FailuresLoseNothing) {
     const Operands o = operands(square(8, 6, 8, 3), DataType::u8, DataType::u8, Layout::nhwc);
     const auto call = [&] {
         quantized_conv2d(o.input, o.weight, {}, o.output, o.problem.conv.options);
     };
     call();
-    EXPECT_EQ(tests::launches().size(), 3u);
+    EXPECT_EQ(tests::launches().size(), 5u);  // two copies, two sums, and the products
     const size_t allocated = tests::allocated();
     tests::fail("cuLaunchKernel", 719);
     const std::string message = tests::message_of<DeviceError>(call);
@@ -120,7 +120,7 @@ TEST_F(CudaQuantizedConv2d, FailuresLoseNothing) {
     EXPECT_LE(tests::allocated(), allocated);
     driver().clear();
     call();
-    EXPECT_EQ(tests::launches().size(), 3u);
+    EXPECT_EQ(tests::launches().size(), 5u);  // two copies, two sums, and the products
 }
 
 }  // namespace
