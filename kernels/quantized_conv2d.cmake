@@ -20,9 +20,9 @@ term(rows_of_4 copied_vectors image_alignment>=4 out_w%4=0 filters_per_group%64=
 # Words of pixels are turned as rows are copied; of 1x1 filters a copy has the pixels alone that they meet.
 term(words_of_rows kernel_w>=2 width%4=0)
 term(1x1_of_vectors 1x1 stride_1 channels_per_group%16=0)
-# Of any number of channels, copied; of filters as above.
 # Words of four bytes are copied, less than 2^31 bytes of them.
 term(copied_words padded_vectors<=134217727 weight_size<=16777215)
+# Of any number of channels, copied; of filters as above.
 term(windows_to_bytes windows output_alignment>=16 line=1 filters_per_group%16=0)
 
 # CPU. Depthwise, nchw: channels are gathered. Vectors of columns were faster on large images, and slower on small ones.

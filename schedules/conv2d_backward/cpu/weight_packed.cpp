@@ -53,10 +53,9 @@ PackedSums choose(const Conv2dBackwardWeightContext &context) {
 // 28x28_512-128_1x1 71 (1x1_32 49), 28x28_128-128_3x3 83 (direct_32 70), 14x14_1024-512_1x1 80
 // (1x1_32_copied 41), 56x56_64-64_1x1 61 (1x1_32 66).
 //
-// Lost, by knobs: panels of 4 and 5 filters (k:4, 0.98), blocks of 256 channels (block_c:256,
-// 0.94), tiles of 128 pixels (pixels:128, 0.98) and of 64 (0.95). Lost: a tile's input copied
-// whole, four panels of filters copied at once, as fast; sums from registers to the filter, 0.75 at
-// 7x7.
+// Lost, by knobs: panels of 4 and 5 filters, blocks of 256 channels, tiles of 64 and 128 pixels,
+// all somewhat slower. Lost: a tile's input copied whole, four panels of filters copied at once, as
+// fast; sums from registers to the filter, which few pixels (7x7) take longer for.
 class Schedule {
 public:
     Schedule(Conv2dBackwardWeightPanels &stages, const Conv2dBackwardWeightContext &context)
