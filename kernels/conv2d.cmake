@@ -29,6 +29,7 @@ term(wide_s1 stride_x=1 dilation_x=1 kernel_w>=4)
 term(columns_rows copied<=1048576)
 # Planes of the output are lines, of two tiles of 48 columns at least. What a task copies is limited by the depth.
 term(panels line=1 out_pixels>=96 bounded_copy)
+term(copied_panels panels depth>=256 avx512=0)
 # Whole planes of 16 groups are transposed, a vector of pixels and four columns at a time. A task keeps them, 16 MB at
 # most; depthwise, below, keeps rows. At 512x512 planes are 1.5 to 2.4 times as fast (bench --layout nchw --list
 # input=1x512x512x32,weight=32x5x5x1,groups=32,padding=2, and with --row depthwise; Xeon, family 6, model 167).
@@ -117,13 +118,13 @@ row(cpu  1x1_dot                dot                   dot               f16,bf16
 row(cpu  3x3_dot                dot                   dot               f32,f16,bf16  nhwc       -                                    prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 # rgb: the first layer; a picture's three channels are no vector, nor are four (bench --list first_layers --filter 64x64,
 # the other by --row staged_32). columns, of nchw: vectors of neighbouring columns instead of filters, whose sums need not be
-# stored one by one. 1x1_columns_long: what eight tiles read would not stay in a core's cache. 1x1_columns_slices: tiles of
-# AVX2 have a quarter of the sums, and read the image as much more often, here from the first cache (explorer run conv2d
-# 7x7_960-160_1x1 --layout nchw --row 1x1_columns takes 1.5 times as long on Zen 3); few channels are as fast without.
-# panels_s2 stands before rgb_s2, which takes pictures with few filters.
+# stored one by one. 1x1_columns_long: what eight tiles read would not stay in a core's cache.
+# _copied: tiles of AVX2 have a quarter of the sums, and read the image as much more often, here from a copy in one piece
+# (schedules/conv2d/cpu/column_tiles.cpp). panels_s2 stands before rgb_s2, which takes pictures with few filters.
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32/16,tile_x:7/8               channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       block:32/16,tile_x:8                 channels_per_group=4 bounded_copy)
+row(cpu  panels_copied_s2       packed_panels         columns           f32           nchw       copies:1,chunk:8,of_task:2048        stride_2 filters_per_group>=48 copied_panels)
 row(cpu  panels_s2              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_2 depth<=255 filters_per_group>=24 panels)
 row(cpu  panels_s2_long         packed_panels         columns           f32           nchw       inner:1,chunk:4,of_task:2048,plain:0 stride_2 depth<=1023 filters_per_group>=24 panels)
 row(cpu  rgb_s1                 packed                columns           f16,bf16      nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_1 out_w>=16 bounded_copy)
@@ -145,7 +146,7 @@ row(cpu  1x1_pixels             packed                broadcast         f32     
 row(cpu  1x1_pixels             packed                broadcast         f16           nhwc       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:16/8,block:32/24,tile_x:10/7,chunk:4,stage:0 1x1 filters_per_group=24)
-row(cpu  1x1_columns_slices     packed_columns        columns           f32           nchw       slices:1,chunk:8,of_task:128         1x1 stride_1 channels_per_group>=96 out_w>=16 avx512=0)
+row(cpu  1x1_columns_copied     packed_columns        columns           f32           nchw       copies:1,chunk:8,of_task:1024        1x1 stride_1 filters_per_group>=48 out_w>=24 avx512=0)
 row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       plain:0                              1x1 stride_1 channels_per_group>=384 out_w>=16)
 row(cpu  1x1_columns            packed_columns        columns           f32           nchw       inner:1,chunk:8                      1x1 stride_1 out_w>=16)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
@@ -161,6 +162,7 @@ row(cpu  grouped32_3x3          packed                grouped           f32,f16,
 # panels (schedules/conv2d/cpu/column_tiles.cpp): any filter, of images in rows, from as many filters as pay for the copy,
 # and up to as many terms as a core's cache holds panels of. With 16 filters a picture is slower, as is 28x28_256-256_3x3_s2
 # (bench --layout nchw --list LIST --filter CASE --row ROW, in whose calls no cache has the filter).
+row(cpu  panels_copied          packed_panels         columns           f32           nchw       copies:1,chunk:8,of_task:2048        filters_per_group>=48 copied_panels)
 row(cpu  panels_s4              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048,plain:0 stride_4 depth<=1023 filters_per_group>=24 panels)
 row(cpu  panels_s1              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_1 depth<=1023 filters_per_group>=48 panels)
 row(cpu  panels                 packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048,plain:0 depth<=1023 filters_per_group>=48 panels)

@@ -16,7 +16,7 @@ public:
             const Expr &twice)
         : op_(op), layout_(layout), tiles_(tiles), twice_(twice) {
         stages.start = sum_start(op);
-        stages.filters = op.filters;
+        stages.filters = op.filters, stages.channels = op.channels;
         stages.output = Func("result");
         stages.output(layout.image_arguments(k)) = undef(op.type);
     }
@@ -44,7 +44,7 @@ public:
     }
 
     // The last one may begin in the one before it, and ends where the row does.
-    Conv2dColumnSums tiles_of_panels(const Expr &count, int size, const std::string &name) {
+    Conv2dColumnSums overlapping_tiles(const Expr &count, int size, const std::string &name) {
         const auto first = [&](const Expr &tile) {
             return min(likely(tile * size), op_.out_w - size);
         };
@@ -92,12 +92,15 @@ private:
     // Rows with zeros around them: of those that a tap reads, the vectors of columns from lo to hi.
     void pad_rows(const Expr &lo, const Expr &hi, const Var &panel, Conv2dColumnSums &to) const {
         const int lanes = tiles_.vector;
+        to.ends = Func("ends");
+        to.ends(panel) = Tuple(lo, hi);
         to.elements = RDom(0, op_.width, "elements");
         const RVar column = to.elements.x;
         to.elements.where(y >= 0 && y < op_.height);
         to.elements.where((y + op_.padding_top) % op_.stride_y <=
                           (op_.kernel_h - 1) * op_.dilation_y);
-        to.elements.where(column / lanes * lanes + lanes > lo && column / lanes * lanes <= hi);
+        to.elements.where(column / lanes * lanes + lanes > to.ends(panel)[0] &&
+                          column / lanes * lanes <= to.ends(panel)[1]);
         to.padded = Func("padded");
         to.padded(c, g, x, y, panel, n) = 0.f;
         to.padded(c, g, column, y, panel, n) =
@@ -115,8 +118,8 @@ private:
         pad_rows(input_x(select(one_row, first % columns, 0), 0),
                  input_x(select(one_row, last % columns, columns - 1), op_.kernel_w - 1), panel,
                  to);
-        to.rows = RDom(0, lanes, 0, ceil_div(columns, lanes), 0, ceil_div(size - 1, columns) + 1,
-                       "rows");
+        to.rows =
+            RDom(0, lanes, 0, ceil_div(columns, lanes), 0, ceil_div(size - 1, columns) + 1, "rows");
         const RDom &d = to.rows;
         const Expr column = d.y * lanes + d.x, row = first_row + d.z;
         const Expr vector = d.y * lanes + d.z * columns - first % columns;
@@ -128,15 +131,14 @@ private:
             to.padded(c, g, input_x(column, s), input_y(row, r), panel, n);
     }
 
-    // What the filter's element is multiplied with.
+    // What column x of a tile is multiplied with.
     Expr term(const Tiles &tiles, Conv2dColumnSums &to) const {
-        const RDom &d = to.terms;
         const Expr column = tiles.first(stages.tile) + x;
-        if (tiles_.panel == 0) return cast<float>(op_.input(d.x, g, column, y, n));
+        if (tiles_.panel == 0) return cast<float>(op_.input(c, g, column, y, n));
         const Expr columns = op_.columns.value;
         if (!tiles.packs)
             return with_zeros_around(op_.input, op_.width, op_.height, op_.pointwise)(
-                d.x, g, input_x(column % columns, d.y), input_y(column / columns, d.z), n);
+                c, g, input_x(column % columns, s), input_y(column / columns, r), n);
         const Var panel("panel");
         to.panel = Func(tiles.name + "_panel");
         copy_rows(tiles, panel, to);
@@ -144,7 +146,7 @@ private:
         const Expr offset =
             unsafe_promise_clamped(tiles.first(stages.tile) - tiles.first(of_panel * tiles_.panel),
                                    0, (tiles_.panel - 1) * tiles.size);
-        return to.panel(offset + x, d.x, d.y, d.z, g, of_panel, n);
+        return to.panel(offset + x, c, s, r, g, of_panel, n);
     }
 
     Conv2dColumnSums sum(const Tiles &tiles) const {
@@ -153,7 +155,10 @@ private:
         to.terms = RDom(0, op_.channels, 0, op_.kernel_w, 0, op_.kernel_h, "r");
         to.sum = Func(tiles.name + "_sum");
         to.sum(k, g, x, tile, y, n) = stages.start(k, g);
-        to.sum(k, g, x, tile, y, n) += factor(tiles, to) * term(tiles, to);
+        to.copied = Func(tiles.name + "_copied");
+        to.copied(x, c, s, r, g, tile, y, n) = term(tiles, to);
+        to.sum(k, g, x, tile, y, n) +=
+            factor(tiles, to) * to.copied(x, to.terms.x, to.terms.y, to.terms.z, g, tile, y, n);
         to.activated = Func(tiles.name + "_activated");
         to.activated(k, g, x, tile, y, n) =
             finished_sum(op_, to.sum(k, g, x, tile, y, n), {k, g, tiles.first(tile) + x, y, n});
@@ -173,10 +178,10 @@ Conv2dColumns conv2d_columns(const Conv2dOperands &op, const Conv2dLayout &layou
     Columns columns(op, layout, tiles, twice);
     Conv2dColumns &stages = columns.stages;
     const Expr whole = op.out_w / tiles.whole, end = whole * tiles.whole;
-    if (tiles.panel > 0) {
+    if (tiles.overlap) {
         // More single columns take longer than a tile.
         const Expr all = select(op.out_w - end > 2 * tiles.single, whole + 1, whole);
-        stages.whole = columns.tiles_of_panels(all, tiles.whole, "whole");
+        stages.whole = columns.overlapping_tiles(all, tiles.whole, "whole");
         const Expr begin = min(all * tiles.whole, op.out_w);
         stages.singles = columns.tiles_before(op.out_w, begin, tiles.single, false, "singles");
         return stages;

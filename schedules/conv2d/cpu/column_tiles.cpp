@@ -16,13 +16,14 @@ struct ColumnBlock {
     int inner;    // 1: a task's tiles inside its blocks of filters
     int plain;    // 1: code of its own for a clamp without residual; 0: chosen vector by vector
     int unroll;   // channels of a step; 1: a tile prefetches those that are kAhead further on
-    int slices;   // 1: of channels, kSlice at a time for all filters of a task
+    int copies;   // 1: a task's tiles first, each of which then is in one piece
 };
 
-constexpr int kAhead = 32, kSlice = 128;
+constexpr int kAhead = 32;
 
 ColumnBlock choose(const Conv2dContext &context) {
     ColumnBlock block = {3, 8, 16, 64, 2, 0, 1, one_multiply_add(context.target) ? 1 : 2, 0};
+    const bool wide = context.target.natural_vector_size<float>() >= kFilterBlock;
     if (context.panels) block.unroll = 1;  // a panel is in one piece
     Knobs knobs(context.knobs);
     knobs.take("vectors", block.vectors, steps(1, 4));
@@ -33,41 +34,30 @@ ColumnBlock choose(const Conv2dContext &context) {
     knobs.take("inner", block.inner, {0, 1});
     knobs.take("plain", block.plain, {0, 1});
     knobs.take("unroll", block.unroll, {1, 2, 4});
-    knobs.take("slices", block.slices, {0, 1});
+    knobs.take("copies", block.copies, {0, 1});
     knobs.end();
-    Knobs::require(!block.slices || !(block.inner || context.panels),
-                   "slices:1 has a tile after the other, of an image");
     // Rows name what fits AVX-512.
-    if (context.target.natural_vector_size<float>() < kFilterBlock) {
-        block.vectors = context.panels ? 2 : 3;
-        block.filters = 4;
-        block.beside = 8;
+    if (!wide) {
+        block.vectors = 3, block.filters = 4, block.beside = 8;
+        if (block.copies) block.inner = 0, block.plain = 1;
     }
     knobs.estimate("vector registers", block.vectors * (block.filters + 1) + 1,
                    vector_registers(context.target));
     return block;
 }
 
-// A slice of channels after the other, each for all filters of a task: its sums are in registers,
-// the running ones in memory, and what it reads of the image stays in the first cache.
-void add_slices(const Conv2dColumns &stages, const Conv2dColumnSums &of, int filters, int lanes) {
-    const RVar slice("slice"), channel("channel");
-    const Var of_slice("of_slice"), kb("kb");
-    const TailStrategy round_up = TailStrategy::RoundUp;
-    Func sum = of.sum;
-    Stage update = sum.update();
-    update.split(of.terms.x, slice, channel, kSlice, TailStrategy::GuardWithIf);
-    Func part = update.rfactor(slice, of_slice);
-    update.split(k, kb, k, filters).reorder({x, k, kb, slice});
-    part.compute_at(sum, kb)
-        .bound_extent(k, filters)
-        .bound_extent(x, of.place.x.extent())
-        .bound_extent(y, 1)
-        .bound_extent(stages.tile, 1)
-        .reorder_storage(x, k, g, stages.tile, y, n, of_slice);
-    part.update().reorder({x, k, channel, of.terms.y, of.terms.z});
-    for (Stage stage : {update, Stage(part), part.update()})
-        stage.vectorize(x, lanes, round_up).unroll(x).unroll(k);
+// A task's tiles, each of which is in one piece: of an odd number of channels, or tiles would be a
+// power of two apart, in the same few lines of the first cache.
+void copy_tiles(const Conv2dColumns &stages, const Conv2dColumnSums &of, const LoopLevel &task,
+                int lanes) {
+    Func copied = of.copied;
+    copied.compute_at(task)
+        .bound(x, 0, of.place.x.extent())
+        .bound_storage(c, stages.channels | 1)
+        .reorder_storage(x, c, s, r, g, stages.tile, y, n)
+        .reorder(x, stages.tile, s, r, c)
+        .vectorize(x, lanes)
+        .unroll(x);
 }
 
 void add_terms(const Conv2dColumnSums &of, const ColumnBlock &block, int lanes,
@@ -83,7 +73,7 @@ void add_terms(const Conv2dColumnSums &of, const ColumnBlock &block, int lanes,
             .partition(step, Partition::Always);
     } else {
         update.reorder({x, k, channel, s, r});
-        if (!context.panels)
+        if (!context.panels && !block.copies)
             update.prefetch(context.image, channel, channel, kAhead,
                             PrefetchBoundStrategy::NonFaulting);
     }
@@ -91,12 +81,13 @@ void add_terms(const Conv2dColumnSums &of, const ColumnBlock &block, int lanes,
 }
 
 // A task's panel, from one channel's rows after the other.
-void copy_rows(const Conv2dColumnSums &of, const LoopLevel &task, int lanes) {
+void copy_rows(const Conv2dColumnSums &of, const LoopLevel &task, const LoopLevel &at, int lanes) {
     if (!of.panel.defined()) return;
-    Func padded = of.padded, panel = of.panel;
+    Func ends = of.ends, padded = of.padded, panel = of.panel;
+    ends.compute_at(task);
     // Rows an odd number of vectors apart: neighbours in a cache's sets are few, else.
     const int vectors = of.columns_of_panel / lanes + 2;
-    panel.compute_at(task).bound(x, -lanes, (vectors | 1) * lanes);
+    panel.compute_at(at).bound(x, -lanes, (vectors | 1) * lanes);
     panel.update()
         .allow_race_conditions()
         .reorder({of.rows.x, of.rows.y, of.rows.z, s, r, c, g, n})
@@ -119,7 +110,7 @@ constexpr int kSingles = 4;
 Expr filters_of_task(const Conv2dColumns &stages, const Conv2dColumnSums &of,
                      const ColumnBlock &block) {
     constexpr int least = 64;
-    if (!of.panel.defined() || block.of_task <= least) return block.of_task;
+    if (!(of.panel.defined() || block.copies) || block.of_task <= least) return block.of_task;
     const Expr threads = number_of_threads();
     const Expr panels = max(ceil_div(of.place.y.extent(), block.chunk), 1);
     const Expr parts = ceil_div(threads, panels);
@@ -157,34 +148,37 @@ void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int
     if (block.plain) dense.specialize(context.plain).unroll(xv).unroll(k);
     out.never_partition_all();
 
-    const LoopLevel block_of_tile =
-        block.inner || block.slices ? LoopLevel(stages.output, tile) : LoopLevel(stages.output, kb);
     Func sum = of.sum, activated = of.activated;
-    sum.compute_at(block_of_tile)
+    sum.compute_at(block.inner ? LoopLevel(stages.output, tile) : LoopLevel(stages.output, kb))
         .bound_extent(y, 1)
+        .bound_extent(k, filters)
         .align_bounds(k, filters)
         .bound(x, 0, of.place.x.extent())
         .bound_extent(stages.tile, 1)
         .reorder_storage(x, k, g, stages.tile, y, n)
         .vectorize(x, lanes, TailStrategy::RoundUp)
         .unroll(x)
-        .unroll(k, filters);
-    if (block.slices)
-        sum.bound_storage(k, block.of_task);
-    else
-        sum.bound_extent(k, filters);
-    if (block.slices)
-        add_slices(stages, of, filters, lanes);
-    else
-        add_terms(of, block, lanes, context);
-    copy_rows(of, LoopLevel(stages.output, task), lanes);
+        .unroll(k);
+    add_terms(of, block, lanes, context);
+    if (block.copies) copy_tiles(stages, of, LoopLevel(stages.output, y), lanes);
+    const LoopLevel of_task(stages.output, task);
+    copy_rows(of, of_task, block.copies ? LoopLevel(of.copied, c) : of_task, lanes);
     if (of.packed.defined()) {
         Func packed = of.packed;
-        packed.compute_at(stages.output, task)
-            .bound_extent(stages.ki, kFilterBlock)
+        packed.bound_extent(stages.ki, kFilterBlock)
             .reorder(stages.ki, stages.ko, c, s, r, g)
-            .vectorize(stages.ki, lanes)
-            .specialize(context.filters_adjacent);
+            .vectorize(stages.ki, lanes);
+        if (block.copies) {
+            const Var of_c("of_c");
+            constexpr int rows = 16;
+            packed.compute_root()
+                .split(c, c, of_c, rows, TailStrategy::GuardWithIf)
+                .reorder(stages.ki, of_c, stages.ko, c)
+                .parallel(c);
+        } else {
+            packed.compute_at(of_task);
+        }
+        packed.specialize(context.filters_adjacent);
     }
     // A vector, known as one, or its memory would not be on the stack.
     activated.compute_at(stages.output, xv).reorder_storage(x, k, g, stages.tile, y, n);
@@ -234,7 +228,8 @@ void sum_singles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out,
 ColumnTiles column_tiles_of(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
     const ColumnBlock block = choose(context);
-    return {block.vectors * lanes, lanes, kSingles, context.panels ? block.chunk : 0};
+    const bool overlap = context.panels || block.copies;
+    return {block.vectors * lanes, lanes, kSingles, overlap, context.panels ? block.chunk : 0};
 }
 
 namespace cpu {
@@ -242,8 +237,8 @@ namespace cpu {
 // Images in rows (nchw): vectors of neighbouring columns times broadcasts of the filter, the
 // sums in registers, which are stored as they are. Registers of AVX-512: 24 sums, 3 vectors of
 // columns, an element of the filter, of 32, and 11 loads for 24 multiply-adds; of a single vector
-// 16 + 1 + 1, 17 loads for 16. Of AVX2: 12 + 3 + 1 of 16; of panels 8 + 2 + 1. Single columns of
-// vectors of filters: 16 sums, 8 loads for 16.
+// 16 + 1 + 1, 17 loads for 16. Of AVX2: 12 + 3 + 1 of 16, 7 loads for 12. Single columns of vectors
+// of filters: 16 sums, 8 loads for 16.
 //
 // In an image a channel's columns lie in another page than the next one's, so that no hardware
 // prefetches a tile. Where a core has one multiply-add a cycle, the kernel does; where it has two,
@@ -253,18 +248,25 @@ namespace cpu {
 // next to each other one after the other (`inner`) are 1.4 to 1.7 times as fast at
 // 112x112_16-96_1x1. Both on a Xeon, family 6, model 167.
 //
+// With AVX2 a tile has a quarter of the sums, and is read for each four filters. `copies`: first a
+// task's tiles are copied, each into one piece, which the second cache then streams: from the image
+// they would come a row of three vectors a page, often out of a few sets of the cache. Where
+// filters are few and sums short the copy takes longer (bench --layout nchw --list resnet50
+// --filter 1x1, the other by --row 1x1_columns; explorer run conv2d 112x112_32-64_3x3_s2 --layout
+// nchw --row panels_copied_s2 --knobs copies:0).
+//
 // A panel is copied once for all of a task's filters. It has several tiles, since of the rows that
 // it meets the first and the last are copied in part vectors, but no more than a core's cache
 // holds.
 //
 // Lost: prefetching the next tile's in each pass of this one's filters; columns transposed to
-// neighbouring channels and back; panels for 1x1 filters with a stride of 1; sums of a slice of
-// channels at a time, which a panel of all columns has, added up in memory.
+// neighbouring channels and back; sums of a slice of terms at a time, added up in memory, of copied
+// tiles, too: a tile for all filters of a task, or for blocks of 16, in the first cache.
 void column_tiles(Conv2dColumns &stages, const Conv2dContext &context) {
     const ColumnBlock block = choose(context);
     int update = 0;
     sum_tiles(stages, stages.whole, stages.output.update(update++), block.filters, block, context);
-    if (!context.panels)
+    if (stages.vectors.sum.defined())
         sum_tiles(stages, stages.vectors, stages.output.update(update++), block.beside, block,
                   context);
     sum_singles(stages, stages.singles, stages.output.update(update), context);
