@@ -16,11 +16,22 @@ struct WinogradBlock {
     int fused;      // 1: all tiles are a task, and a filter is transformed a block at a time
 };
 
-// Where V and M of a block of tiles are larger, tasks are of so many kilobytes, which is all tiles
-// of most images. On one Zen 4 core of 1 MB, which reads them from the third cache,
-// 64x64_512-256_3x3 has 365 GFLOP/s by 4096 KB, 269 by 16384 (explorer run conv2d CASE --row
-// winograd).
-constexpr int kLargeBlock = 512, kAllTiles = 16384, kManyTiles = 4096;
+// Where V and M of a block of tiles are larger than `block`, tasks are of `many`, which is all
+// tiles of most images, in kilobytes. On one Zen 4 core of 1 MB, which reads them from the third
+// cache, 64x64_512-256_3x3 has 365 GFLOP/s by 4096 KB, 269 by 16384; on one Zen 3 core of 512 KB
+// and AVX2 28x28_512-512_3x3 has 240 where many are 8192 KB, 120 where a block is a task (explorer
+// run conv2d CASE --row winograd). Second caches of AVX2's time have from 256 KB.
+struct LargeBlocks {
+    int block, many;
+};
+
+constexpr int kAllTiles = 16384;
+
+LargeBlocks large_blocks(const Target &target) {
+    if (large_second_cache(target)) return {512, kAllTiles};
+    if (vector_registers(target) < 32) return {128, 8192};
+    return {512, 4096};
+}
 
 int lanes_of(const Conv2dContext &context) {
     return std::min(kFilterBlock, context.target.natural_vector_size<float>());
@@ -119,7 +130,7 @@ int winograd_tiles(const Conv2dContext &context) { return choose(context).tiles;
 namespace cpu {
 
 // A task has as many blocks of tiles as keep V and M in the second cache beside the filters that
-// pass through it. Where that would be one of them, filters are larger than that cache many times,
+// pass through it. Where that would be hardly one, filters are larger than that cache many times,
 // and tasks of many tiles read them once. Blocks of filters are tasks too, for images of few tiles.
 // V is [ci, ti, i, j, co, to]: within a block of tiles the product reads it at constant addresses.
 // Operations of the definition on one Zen 4 core of 118 GFLOP/s (explorer run conv2d CASE --row
@@ -137,9 +148,9 @@ void winograd(Conv2dWinograd &stages, const Conv2dContext &context) {
     const RDom &d = stages.d;
     const Expr bytes =
         4 * kWinogradPoints * kWinogradPoints * block.tiles * (context.channels + filters);
-    const int many = large_second_cache(context.target) ? kAllTiles : kManyTiles;
-    const Expr most =
-        block.fused ? Expr(kAllTiles) : select(bytes > kLargeBlock * 1024, many, block.kilobytes);
+    const LargeBlocks large = large_blocks(context.target);
+    const Expr most = block.fused ? Expr(kAllTiles)
+                                  : select(bytes > large.block * 1024, large.many, block.kilobytes);
     const Expr blocks = max(most * 1024 / bytes, 1);
 
     // In nchw those whose columns are transposed.
