@@ -29,7 +29,7 @@ term(wide_s1 stride_x=1 dilation_x=1 kernel_w>=4)
 term(columns_rows copied<=1048576)
 # Planes of the output are lines, of two tiles of 48 columns at least. What a task copies is limited by the depth.
 term(panels line=1 out_pixels>=96 bounded_copy)
-term(copied_panels panels depth>=256 avx512=0)
+term(copied_panels line=1 out_h>=2 out_pixels>=96 depth>=256 copied_window stride_x<=64 stride_y<=64 avx512=0)
 # Whole planes of 16 groups are transposed, a vector of pixels and four columns at a time. A task keeps them, 16 MB at
 # most; depthwise, below, keeps rows. At 512x512 planes are 1.5 to 2.4 times as fast (bench --layout nchw --list
 # input=1x512x512x32,weight=32x5x5x1,groups=32,padding=2, and with --row depthwise; Xeon, family 6, model 167).

@@ -39,7 +39,8 @@ ColumnBlock choose(const Conv2dContext &context) {
     // Rows name what fits AVX-512.
     if (!wide) {
         block.vectors = 3, block.filters = 4, block.beside = 8;
-        if (block.copies) block.inner = 0, block.plain = 1;
+        block.plain = 1;  // masked stores, which tell tiles apart that overlap, are slow
+        if (block.copies) block.inner = 0;
     }
     knobs.estimate("vector registers", block.vectors * (block.filters + 1) + 1,
                    vector_registers(context.target));
