@@ -18,8 +18,8 @@ double sum_of(const std::map<std::string, uint64_t> &by_class) {
 double ratio(double moved, double least) { return least > 0 ? moved / least : 1; }
 
 Traffic traffic_of(const json &counts) {
-    return {counts.at("requests"), counts.at("bytes"), counts.at("moved"), counts.at("least"),
-            counts.at("distinct")};
+    return {counts.at("requests"), counts.at("bytes"),    counts.at("moved"),
+            counts.at("least"),    counts.at("distinct"), counts.at("second_cache")};
 }
 
 Instructions instructions_of(const json &counts) {

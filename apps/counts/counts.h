@@ -13,9 +13,9 @@ namespace hk::counts {
 inline constexpr double kSector = 32;  // bytes
 
 // Of a kind of accesses. `moved`, `least`, `distinct`: sectors of global memory, or wavefronts of
-// shared memory, which have no distinct ones.
+// shared memory, which have no distinct ones. `second_cache`: sectors that blocks ask it for.
 struct Traffic {
-    uint64_t requests = 0, bytes = 0, moved = 0, least = 0, distinct = 0;
+    uint64_t requests = 0, bytes = 0, moved = 0, least = 0, distinct = 0, second_cache = 0;
 };
 
 // By class, of threads and of warps.

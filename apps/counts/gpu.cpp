@@ -30,13 +30,17 @@ double products(double flops, double multiprocessors, double clock) {
     return flops / 2 / (multiprocessors * clock) / kProduct;
 }
 
+// Second caches: what copies by cp.async.cg reach in github.com/smallscientist1/cuda_microbenchmark
+// (analysis_H100.md, of an H100 SXM; analysis_A100.md; analysis_RTX4090.md). NVIDIA publishes 5120
+// bytes a clock of an A100 alone, 7.2 TB/s ("NVIDIA A100 Tensor Core GPU Architecture"), of which
+// loads have 5.4 in github.com/te42kyfo/gpu-benches, too.
 const Gpu kGpus[] = {
-    {"H100 SXM", 132, 1.98e9, 128, 0.629 * products(989.4 * kTera, 132, 1.98e9), 3.35 * kTera, 64,
-     32, 228 * kKiB},
-    {"A100 SXM", 108, 1.41e9, 64, products(312 * kTera, 108, 1.41e9), 2.039 * kTera, 64, 32,
-     164 * kKiB},
-    {"RTX 4090", 128, 2.52e9, 128, products(165.2 * kTera, 128, 2.52e9), 1.008 * kTera, 48, 24,
-     100 * kKiB},
+    {"H100 SXM", 132, 1.98e9, 128, 0.629 * products(989.4 * kTera, 132, 1.98e9), 8.43 * kTera,
+     3.35 * kTera, 64, 32, 228 * kKiB},
+    {"A100 SXM", 108, 1.41e9, 64, products(312 * kTera, 108, 1.41e9), 5.41 * kTera, 2.039 * kTera,
+     64, 32, 164 * kKiB},
+    {"RTX 4090", 128, 2.52e9, 128, products(165.2 * kTera, 128, 2.52e9), 4.90 * kTera,
+     1.008 * kTera, 48, 24, 100 * kKiB},
 };
 
 double blocks_of_launch(const KernelCounts &kernel) {
@@ -59,6 +63,8 @@ Roofline roofline(const KernelCounts &kernel, const Gpu &gpu) {
     const Instructions &executed = kernel.instructions;
     const auto sectors =
         static_cast<double>(kernel.global_loads.distinct + kernel.global_stores.distinct);
+    const auto asked =
+        static_cast<double>(kernel.global_loads.second_cache + kernel.global_stores.second_cache);
     const auto wavefronts =
         static_cast<double>(kernel.shared_loads.moved + kernel.shared_stores.moved);
     return {{{{"multiply-adds", Instructions::number_of(executed.threads, "multiply-add") /
@@ -67,6 +73,7 @@ Roofline roofline(const KernelCounts &kernel, const Gpu &gpu) {
                Instructions::number_of(executed.warps, "tensor") / (gpu.products * cycles)},
               {"instructions", executed.of_warps() / (kIssued * cycles)},
               {"shared memory", wavefronts / (kWavefronts * cycles)},
+              {"second cache", asked * kSector / gpu.second_cache},
               {"memory", sectors * kSector / gpu.bytes_a_second}}}};
 }
 

@@ -19,6 +19,7 @@ struct Gpu {
     double clock;           // Hz, the boost clock
     double multiply_adds;   // f32, that a multiprocessor ends a cycle
     double products;        // mma.sync of 16x8x16, or of other types as many bytes, likewise
+    double second_cache;    // bytes a second
     double bytes_a_second;  // of memory
     int warps, blocks;      // that a multiprocessor holds
     int shared_bytes;       // of a multiprocessor
@@ -35,10 +36,11 @@ struct Bound {
 
 // A kernel takes no less time than each of its parts: multiply-adds, instructions of tensor cores
 // and all instructions at the rates at which they end or are issued, wavefronts of shared memory,
-// and from memory the sectors that are not the same, once. Only as many multiprocessors work as
-// there are blocks. Caches are not modelled: what misses them takes longer.
+// from the second cache the sectors that its blocks ask it for, and from memory those that are not
+// the same, once. Only as many multiprocessors work as there are blocks. What caches miss is not
+// modelled, and takes longer.
 struct Roofline {
-    std::array<Bound, 5> bounds;
+    std::array<Bound, 6> bounds;
 
     const Bound &highest() const;
 };

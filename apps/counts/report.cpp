@@ -14,11 +14,9 @@ using nlohmann::json;
 namespace {
 
 json to_json(const Traffic &traffic) {
-    return {{"requests", traffic.requests},
-            {"bytes", traffic.bytes},
-            {"moved", traffic.moved},
-            {"least", traffic.least},
-            {"distinct", traffic.distinct}};
+    return {{"requests", traffic.requests}, {"bytes", traffic.bytes},
+            {"moved", traffic.moved},       {"least", traffic.least},
+            {"distinct", traffic.distinct}, {"second_cache", traffic.second_cache}};
 }
 
 json to_json(const Instructions &instructions) {

@@ -105,11 +105,9 @@ std::vector<Finding> Journal::note(const Launch &launch, const std::string &modu
 namespace {
 
 nlohmann::json json_of(const MemoryCounts &counts) {
-    return {{"requests", counts.requests},
-            {"bytes", counts.bytes},
-            {"moved", counts.moved},
-            {"least", counts.least},
-            {"distinct", counts.distinct}};
+    return {{"requests", counts.requests}, {"bytes", counts.bytes},
+            {"moved", counts.moved},       {"least", counts.least},
+            {"distinct", counts.distinct}, {"second_cache", counts.second_cache}};
 }
 
 // Of threads and of warps, by class.

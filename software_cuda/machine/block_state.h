@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "software_cuda/machine/async_copies.h"
+#include "software_cuda/machine/block_sectors.h"
 #include "software_cuda/machine/machine.h"
 #include "software_cuda/machine/race_cell.h"
 #include "software_cuda/machine/warp_order.h"
@@ -87,6 +88,7 @@ struct BlockState {
     bool observes = false;        // accesses: they are checked or counted
     bool stopped = false;         // by a fault
     uint32_t counted_launch = 0;  // its number among those whose accesses are counted
+    BlockSectors loaded;          // where they are
     // For races. `warp_order`: null where lanes have no barriers of their own.
     uint64_t owner = 0, shared_owner = 0, interval = 1;
     WarpOrder *warp_order = nullptr;

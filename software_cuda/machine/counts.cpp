@@ -33,6 +33,7 @@ void Counts::add(const Counts &other) {
         to.moved += from.moved;
         to.least += from.least;
         to.distinct += from.distinct;
+        to.second_cache += from.second_cache;
     };
     sum(global_loads, other.global_loads);
     sum(global_stores, other.global_stores);

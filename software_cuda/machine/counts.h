@@ -35,6 +35,9 @@ struct MemoryCounts {
     uint64_t moved = 0;     // shared: wavefronts; global: sectors of 32 bytes
     uint64_t least = 0;     // the fewest that the bytes asked for need
     uint64_t distinct = 0;  // global: sectors that are not the same, of a launch
+    // Global: sectors that blocks ask the second cache for. The first one may keep what a block
+    // loads, each sector once; copies by cp.async.cg, stores and atomic operations pass it.
+    uint64_t second_cache = 0;
 };
 
 // How often a basic block of a program was entered, by warps and by threads, and how often the

@@ -57,8 +57,7 @@ private:
 };
 
 // An access is aligned to its size, which is at most 16: it lies in one sector.
-void count_sectors(const BlockState &block, const Access &access, uint64_t bytes,
-                   MemoryCounts &counts) {
+void count_sectors(BlockState &block, const Access &access, uint64_t bytes, MemoryCounts &counts) {
     LaneValues sectors, places;  // with the bytes that are read there
     for (uint32_t left = access.lanes; left; left &= left - 1) {
         const auto lane = static_cast<size_t>(std::countr_zero(left));
@@ -77,7 +76,9 @@ void count_sectors(const BlockState &block, const Access &access, uint64_t bytes
     counts.moved += sectors.size();
     counts.least += (asked + kSector - 1) / kSector;
     const bool stores = !is_load(*access.instruction);
+    const bool is_kept = !stores && !access.instruction->past_first_cache;
     for (const uint64_t sector : sectors) {
+        if (!is_kept || block.loaded.add(sector)) counts.second_cache++;
         std::atomic<uint32_t> &last =
             block.memory.sectors[sector - block.memory.base / kSector][stores];
         const uint32_t now = block.counted_launch;
@@ -145,7 +146,7 @@ void count_wavefronts(const Access &access, uint64_t bytes, MemoryCounts &counts
 
 }  // namespace
 
-void count_traffic(const BlockState &block, const Access &access, MemoryCounts &counts) {
+void count_traffic(BlockState &block, const Access &access, MemoryCounts &counts) {
     if (!access.lanes) return;
     const Instruction &i = *access.instruction;
     const uint64_t bytes = uint64_t{i.bytes} * i.vector;

@@ -9,6 +9,6 @@ namespace software_cuda {
 // Global memory: sectors of 32 bytes. Shared memory: wavefronts, in each of which each of 32 banks
 // gives one word of 4 bytes; a warp's accesses of 8 bytes are done by halves, of 16 by quarters.
 // Lanes that access the same bytes count once.
-void count_traffic(const BlockState &block, const Access &access, MemoryCounts &counts);
+void count_traffic(BlockState &block, const Access &access, MemoryCounts &counts);
 
 }  // namespace software_cuda

@@ -70,8 +70,9 @@ void BodyParser::copy(Statement &s) {
         set_address(s, address);
         return s.instruction;
     };
-    const AsyncCopy accesses{access(Op::load, Space::kGlobal, s.operands[1]),
-                             access(Op::store, Space::kShared, s.operands[0])};
+    AsyncCopy accesses{access(Op::load, Space::kGlobal, s.operands[1]),
+                       access(Op::store, Space::kShared, s.operands[0])};
+    accesses.load.past_first_cache = parts[2] == "cg";
     s.instruction = copy;
     Instruction &i = s.instruction;
     i.op = Op::copy;

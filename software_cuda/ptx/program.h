@@ -98,6 +98,7 @@ struct Instruction {
     bool wide_value = false, wide_address = true;
     bool read_only = false;   // ld.global.nc
     bool transposed = false;  // of a load of matrices
+    bool past_first_cache = false;  // cp.async.cg
     uint8_t matrices = 0;     // and how many they are
     Space space = Space::kGlobal;
     uint8_t bytes = 0, vector = 1;  // of a memory access: a component's, and how many there are

@@ -67,6 +67,40 @@ TEST_F(Traffic, SectorsAreDistinctOnceALaunch) {
     }
 }
 
+TEST_F(Traffic, BlocksAskTheSecondCacheOnceForWhatTheFirstKeeps) {
+    MachineCase one;
+    one.settings.count = true;
+    one.settings.threads = 3;
+    one.grid = {8, 1, 1};
+    one.p0 = one.memory.allocate(4096);
+    const std::string twice =
+        "add.s64 %rd3, %rd0, %rd2; ld.global.b32 %r3, [%rd3]; ld.global.b32 %r3, [%rd3+32];"
+        "st.global.b32 [%rd3], %r3; st.global.b32 [%rd3], %r3;";
+    for (int launch = 0; launch < 2; launch++) {
+        const Counts counts = one.run(twice).counts;
+        EXPECT_EQ(counts.global_loads.second_cache, 8 * 5u);
+        EXPECT_EQ(counts.global_stores.second_cache, 8 * 8u);
+    }
+    const std::string to = "and.b32 %r3, %r0, 15; shl.b32 %r3, %r3, 4;";
+    const auto copies = [&](const std::string &kind) {
+        const std::string copy = "cp.async." + kind + ".shared.global [%r3], [%rd0], 16;";
+        return one.run(to + copy + copy).counts.global_loads.second_cache;
+    };
+    EXPECT_EQ(copies("ca"), 8u);
+    EXPECT_EQ(copies("cg"), 2 * 8u);
+}
+
+// More sectors than its table has places at first.
+TEST_F(Traffic, BlocksMayLoadManySectors) {
+    MachineCase one;
+    one.settings.count = true;
+    one.p0 = one.memory.allocate(1 << 20);
+    std::string loads = "shl.b64 %rd3, %rd2, 3; add.s64 %rd3, %rd0, %rd3;";
+    for (int n = 0; n < 2 * 64; n++)
+        loads += "ld.global.b32 %r3, [%rd3+" + std::to_string(n % 64 * 1024) + "];";
+    EXPECT_EQ(one.run(loads).counts.global_loads.second_cache, 64 * 32u);
+}
+
 TEST_F(Traffic, BanksOfDifferentWordsConflict) {
     expect(counts_of("st.shared.b32 [%r2], %r0;").shared_stores, 1, 128, 1, 1);
     // Words two apart: two of them in each bank; 32 apart would be all of them in one.

@@ -22,8 +22,8 @@ namespace {
 using nlohmann::json;
 
 json traffic(uint64_t moved, uint64_t least, uint64_t distinct = 0) {
-    return {
-        {"requests", 1}, {"bytes", 2}, {"moved", moved}, {"least", least}, {"distinct", distinct}};
+    return {{"requests", 1},  {"bytes", 2},           {"moved", moved},
+            {"least", least}, {"distinct", distinct}, {"second_cache", 3}};
 }
 
 json instructions(uint64_t multiply_adds, uint64_t others, uint64_t line = 0, uint64_t own = 0) {
@@ -57,6 +57,7 @@ TEST(Counts, AreReadAndSummedUp) {
     const CallCounts counts = call({kernel(json::array()), kernel(json::array())});
     ASSERT_EQ(counts.kernels.size(), 2u);
     EXPECT_EQ(counts.kernels[0].threads_of_block(), 16);
+    EXPECT_EQ(counts.kernels[0].global_stores.second_cache, 3u);
     EXPECT_DOUBLE_EQ(counts.conflicts(), 7. / 4);
     EXPECT_DOUBLE_EQ(counts.sectors(), 30. / 20);
     EXPECT_DOUBLE_EQ(counts.bytes_moved(), 60 * 32);

@@ -64,6 +64,16 @@ TEST(Roofline, NamesSharedMemory) {
     EXPECT_DOUBLE_EQ(roof.highest().seconds, 1000 / 1.41e9);
 }
 
+TEST(Roofline, NamesTheSecondCache) {
+    KernelCounts one = kernel();
+    one.global_loads.second_cache = 1'500'000;
+    one.global_stores.second_cache = 500'000;
+    one.global_loads.distinct = 100'000;
+    const Roofline roof = roofline(one, gpu_named("A100 SXM"));
+    EXPECT_EQ(roof.highest().part, "second cache");
+    EXPECT_DOUBLE_EQ(roof.highest().seconds, 64e6 / 5.41e12);
+}
+
 TEST(Roofline, NamesMemoryWhichMovesEachSectorOnce) {
     KernelCounts one = kernel();
     one.global_loads.moved = 1'000'000'000;
