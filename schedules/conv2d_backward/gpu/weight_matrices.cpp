@@ -295,9 +295,9 @@ void run_products(Conv2dBackwardWeightProducts &stages, const Conv2dBackwardWeig
 // to the first's in shared memory, eight filters at once. 3 * 2 * 64 * (64 + 128) bytes and what
 // eight rows' gaps take, 76800. Of 28x28 images that is 11.5 us for 14.8, by the model (counts
 // --list input=32x28x28x128,weight=512x1x1x128 --family conv2d_backward_weight --type bf16 --layout
-// nchw). Blocks read 1.5 times as much of the second cache, which the model leaves out: filters of
-// several taps, whose products take longest, and 1x1 of 14x14 images, which would ask it for more
-// than the 5120 bytes a clock that an A100's gives (NVIDIA's whitepaper), keep the larger tiles.
+// nchw). Blocks read 1.5 times as much of the second cache: filters of several taps, and 1x1 of
+// 14x14 images keep the larger tiles, whom it bounds already (counts --list resnet50 --family
+// conv2d_backward_weight --type bf16 --layout nchw --batch 32).
 //
 // Pixels of all images are one line, of which a part is as long as the caller says, who knows how
 // many blocks that gives. Blocks of a part, which read the same pixels, follow one another.
