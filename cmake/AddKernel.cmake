@@ -152,7 +152,7 @@ function(compile_kernel FAMILY name target)
     set(dir ${CMAKE_BINARY_DIR}/kernels/${FAMILY})
     add_custom_command(
         OUTPUT ${dir}/${name}.a ${dir}/${name}.h ${dir}/${name}.json
-        COMMAND ${CMAKE_COMMAND} -E env "HK_PTXAS=${HK_PTXAS}" "HK_FATBINARY=${HK_FATBINARY}"
+        COMMAND env "HK_PTXAS=${HK_PTXAS}" "HK_FATBINARY=${HK_FATBINARY}"
             $<TARGET_FILE:${FAMILY}.generator> -g ${FAMILY} -f ${name} -o ${dir}
             --pack -e static_library,c_header,resources target=${target} ${ARGN}
         DEPENDS ${FAMILY}.generator

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
@@ -22,13 +23,16 @@ namespace {
 
 constexpr char kHit = 'h', kMiss = 'm', kEvicted = 'e', kDamaged = 'd';
 
-std::string hash_of(std::string_view bytes) {
-    const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+std::string digits_of(const XXH128_hash_t &hash) {
     char digits[33];
     std::snprintf(digits, sizeof digits, "%016llx%016llx",
                   static_cast<unsigned long long>(hash.high64),
                   static_cast<unsigned long long>(hash.low64));
     return digits;
+}
+
+std::string hash_of(std::string_view bytes) {
+    return digits_of(XXH3_128bits(bytes.data(), bytes.size()));
 }
 
 // 500M, 4G or a number of bytes.
@@ -84,8 +88,15 @@ void CacheKey::add(std::string_view name, std::string_view value) {
 
 std::string CacheKey::text() const { return hash_of(parts_); }
 
+// By blocks: ptxas is 38 MB, and memory for all of it takes longer to get than to hash.
 std::string hash_of_file(const fs::path &file) {
-    return fs::is_regular_file(file) ? hash_of(read_file(file)) : "";
+    std::ifstream in(file, std::ios::binary);
+    XXH3_state_t state;
+    XXH3_128bits_reset(&state);
+    std::vector<char> block(1 << 16);
+    while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0)
+        XXH3_128bits_update(&state, block.data(), static_cast<size_t>(in.gcount()));
+    return in.eof() ? digits_of(XXH3_128bits_digest(&state)) : "";
 }
 
 Cache Cache::from_environment() {
@@ -171,10 +182,11 @@ void Cache::evict() const {
         if (!is_entry(file)) continue;
         const uint64_t size = file.file_size(gone);
         if (gone) continue;
-        entries.push_back({file.last_write_time(gone), size, file.path()});
+        entries.push_back({{}, size, file.path()});
         total += size;
     }
     if (total <= limit_) return;
+    for (Entry &entry : entries) entry.used = fs::last_write_time(entry.path, gone);
     std::sort(entries.begin(), entries.end(),
               [](const Entry &a, const Entry &b) { return a.used < b.used; });
     for (const Entry &entry : entries) {

@@ -77,6 +77,7 @@ private:
     std::map<std::string, Built> built_;
     std::map<std::string, Module> modules_;
     Report report_{line_.function, {}, {}};
+    std::string ptxas_;  // the hash of its content, once it was asked for
 
     void compile() {
         std::map<OutputFileType, std::string> readable, finished;
@@ -117,7 +118,8 @@ private:
             key.add("pipeline", built(Target(target)).serialized());
         }
         if (Target(line_.targets[0]).has_feature(Target::CUDA)) {
-            key.add("ptxas", hash_of_file(tools_.ptxas));
+            if (ptxas_.empty()) ptxas_ = hash_of_file(tools_.ptxas);
+            key.add("ptxas", ptxas_);
             key.add("fatbinary", hash_of_file(tools_.fatbinary));
         }
         for (const std::string &setting : halide_settings()) key.add("environment", setting);

@@ -8,5 +8,7 @@ target_link_libraries(software_cuda_machine PUBLIC Threads::Threads PRIVATE ${HK
 # GCC 12 sees overlapping copies in strings: its bug 105651.
 target_compile_options(software_cuda_machine PRIVATE
     -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-restrict)
-# Each instruction set of the host is a source of its own.
-set_target_properties(software_cuda_machine PROPERTIES UNITY_BUILD OFF POSITION_INDEPENDENT_CODE ON)
+# Each instruction set of the host is a source of its own: only those of the parser are compiled at once.
+set_target_properties(software_cuda_machine PROPERTIES UNITY_BUILD_MODE GROUP POSITION_INDEPENDENT_CODE ON)
+file(GLOB parser ptx/*.cpp)
+set_source_files_properties(${parser} PROPERTIES UNITY_GROUP ptx)
