@@ -29,6 +29,7 @@ term(wide_s1 stride_x=1 dilation_x=1 kernel_w>=4)
 term(columns_rows copied<=1048576)
 # Planes of the output are lines, of two tiles of 48 columns at least. What a task copies is limited by the depth.
 term(panels line=1 out_pixels>=96 bounded_copy)
+# Of AVX2: images of more than one row. Patches of a large stride lie apart in any case.
 term(copied_panels line=1 out_h>=2 out_pixels>=96 depth>=256 copied_window stride_x<=64 stride_y<=64 avx512=0)
 # Whole planes of 16 groups are transposed, a vector of pixels and four columns at a time. A task keeps them, 16 MB at
 # most; depthwise, below, keeps rows. At 512x512 planes are 1.5 to 2.4 times as fast (bench --layout nchw --list
@@ -161,7 +162,9 @@ row(cpu  grouped16_3x3          packed                grouped           f32,f16,
 row(cpu  grouped32_3x3          packed                grouped           f32,f16,bf16  nhwc       -                                    grouped32 3x3 out_w>=7)
 # panels (schedules/conv2d/cpu/column_tiles.cpp): any filter, of images in rows, from as many filters as pay for the copy,
 # and up to as many terms as a core's cache holds panels of. With 16 filters a picture is slower, as is 28x28_256-256_3x3_s2
-# (bench --layout nchw --list LIST --filter CASE --row ROW, in whose calls no cache has the filter).
+# (bench --layout nchw --list LIST --filter CASE --row ROW, in whose calls no cache has the filter). Tiles of AVX2 that are
+# copied once more take sums of any length, of planes: rows of one line are faster by staged_32_line, 84 GFLOP/s for 56
+# (bench --layout nchw --list audio --filter 1x799).
 row(cpu  panels_copied          packed_panels         columns           f32           nchw       copies:1,chunk:8,of_task:2048        filters_per_group>=48 copied_panels)
 row(cpu  panels_s4              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048,plain:0 stride_4 depth<=1023 filters_per_group>=24 panels)
 row(cpu  panels_s1              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_1 depth<=1023 filters_per_group>=48 panels)

@@ -123,7 +123,9 @@ row(cpu  1x1_80              packed                broadcast         f32        
 row(cpu  1x1                 packed                broadcast         f32           nhwc       block:32/16,tile_x:12/7,stage:0,chunk:8     1x1 stride_1)
 # Of nchw from few pixels on where they are, as copies in nhwc take time, too (bench --family conv2d_backward_data --layout
 # nchw --list mobilenetv2 --filter 14x14, and with --row 1x1_64_passes). Long sums need more pixels: with AVX2 fewer are slower
-# (explorer run conv2d_backward_data 14x14_256-1024_1x1 --layout nchw --row 1x1_columns --cpu avx2).
+# (explorer run conv2d_backward_data 14x14_256-1024_1x1 --layout nchw --row 1x1_columns --cpu avx2). _copied: as conv2d's row;
+# all filters are packed in each call, for which 7x7 pixels are few: 1x1_small is 1.3 times as fast (bench --family
+# conv2d_backward_data --layout nchw --list resnet50 --filter 7x7).
 row(cpu  1x1_columns_copied  packed_columns        columns           f32           nchw       copies:1,chunk:8,of_task:1024       1x1 stride_1 channels_per_group>=24 out_w>=96 avx512=0)
 row(cpu  1x1_columns_long    packed_columns        columns           f32           nchw       chunk:8                             1x1 stride_1 filters_per_group>=384 out_w>=256)
 row(cpu  1x1_columns         packed_columns        columns           f32           nchw       inner:1,chunk:8                     1x1 stride_1 filters_per_group<=383 out_w>=64)

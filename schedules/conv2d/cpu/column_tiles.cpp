@@ -47,8 +47,8 @@ ColumnBlock choose(const Conv2dContext &context) {
     return block;
 }
 
-// A task's tiles, each of which is in one piece: of an odd number of channels, or tiles would be a
-// power of two apart, in the same few lines of the first cache.
+// A task's tiles, each in one piece, of an odd number of channels: a power of two would place what
+// is written together in the same few lines of the first cache.
 void copy_tiles(const Conv2dColumns &stages, const Conv2dColumnSums &of, const LoopLevel &task,
                 int lanes) {
     Func copied = of.copied;
@@ -253,7 +253,7 @@ namespace cpu {
 // task's tiles are copied, each into one piece, which the second cache then streams: from the image
 // they would come a row of three vectors a page, often out of a few sets of the cache. Where
 // filters are few and sums short the copy takes longer (bench --layout nchw --list resnet50
-// --filter 1x1, the other by --row 1x1_columns; explorer run conv2d 112x112_32-64_3x3_s2 --layout
+// --filter 1x1, the other by --row 1x1_columns; explorer run conv2d 320x320_32-64_3x3_s2 --layout
 // nchw --row panels_copied_s2 --knobs copies:0).
 //
 // A panel is copied once for all of a task's filters. It has several tiles, since of the rows that
