@@ -30,7 +30,7 @@ term(columns_rows copied<=1048576)
 # Planes of the output are lines, of two tiles of 48 columns at least. What a task copies is limited by the depth.
 term(panels line=1 out_pixels>=96 bounded_copy)
 # Of AVX2: images of more than one row. Patches of a large stride lie apart in any case.
-term(copied_panels line=1 out_h>=2 out_pixels>=96 depth>=256 copied_window stride_x<=64 stride_y<=64 avx512=0)
+term(copied_panels line=1 out_h>=2 out_pixels>=96 depth>=256 depth<=1023 copied_window stride_x<=64 stride_y<=64 avx512=0)
 # Whole planes of 16 groups are transposed, a vector of pixels and four columns at a time. A task keeps them, 16 MB at
 # most; depthwise, below, keeps rows. At 512x512 planes are 1.5 to 2.4 times as fast (bench --layout nchw --list
 # input=1x512x512x32,weight=32x5x5x1,groups=32,padding=2, and with --row depthwise; Xeon, family 6, model 167).
@@ -147,7 +147,7 @@ row(cpu  1x1_pixels             packed                broadcast         f32     
 row(cpu  1x1_pixels             packed                broadcast         f16           nhwc       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:16/8,block:32/24,tile_x:10/7,chunk:4,stage:0 1x1 filters_per_group=24)
-row(cpu  1x1_columns_copied     packed_columns        columns           f32           nchw       copies:1,chunk:8,of_task:1024        1x1 stride_1 filters_per_group>=48 out_w>=24 avx512=0)
+row(cpu  1x1_columns_copied     packed_columns        columns           f32           nchw       copies:1,chunk:8,of_task:1024        1x1 stride_1 channels_per_group>=32 filters_per_group>=40 out_w>=24 avx512=0)
 row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       plain:0                              1x1 stride_1 channels_per_group>=384 out_w>=16)
 row(cpu  1x1_columns            packed_columns        columns           f32           nchw       inner:1,chunk:8                      1x1 stride_1 out_w>=16)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
@@ -162,9 +162,9 @@ row(cpu  grouped16_3x3          packed                grouped           f32,f16,
 row(cpu  grouped32_3x3          packed                grouped           f32,f16,bf16  nhwc       -                                    grouped32 3x3 out_w>=7)
 # panels (schedules/conv2d/cpu/column_tiles.cpp): any filter, of images in rows, from as many filters as pay for the copy,
 # and up to as many terms as a core's cache holds panels of. With 16 filters a picture is slower, as is 28x28_256-256_3x3_s2
-# (bench --layout nchw --list LIST --filter CASE --row ROW, in whose calls no cache has the filter). Tiles of AVX2 that are
-# copied once more take sums of any length, of planes: rows of one line are faster by staged_32_line, 84 GFLOP/s for 56
-# (bench --layout nchw --list audio --filter 1x799).
+# (bench --layout nchw --list LIST --filter CASE --row ROW, in whose calls no cache has the filter). Tiles of AVX2 are
+# copied once more where sums are long, of planes: rows of one line are faster by staged_32_line, 84 GFLOP/s for 56 (bench
+# --layout nchw --list audio --filter 1x799).
 row(cpu  panels_copied          packed_panels         columns           f32           nchw       copies:1,chunk:8,of_task:2048        filters_per_group>=48 copied_panels)
 row(cpu  panels_s4              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048,plain:0 stride_4 depth<=1023 filters_per_group>=24 panels)
 row(cpu  panels_s1              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_1 depth<=1023 filters_per_group>=48 panels)
