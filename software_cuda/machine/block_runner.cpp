@@ -158,7 +158,7 @@ void BlockRunner::start_block(uint64_t number, Dim3 index) {
     block_.interval = 1;
     if (block_.warp_order) block_.warp_order->begin_interval();
     if (block_.copies) block_.copies->begin_block();
-    block_.loaded.begin_block();
+    block_.loaded.clear();
     if (settings_.order == Order::kRandom) random_.seed(settings_.seed + number);
 }
 

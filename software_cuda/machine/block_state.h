@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 #include "software_cuda/machine/async_copies.h"
-#include "software_cuda/machine/block_sectors.h"
 #include "software_cuda/machine/machine.h"
 #include "software_cuda/machine/race_cell.h"
 #include "software_cuda/machine/warp_order.h"
@@ -85,10 +85,10 @@ struct BlockState {
     uint64_t barriers = 0;
     uint64_t most_steps = 0;  // of a unit
     Observer *observer = nullptr;
-    bool observes = false;        // accesses: they are checked or counted
-    bool stopped = false;         // by a fault
-    uint32_t counted_launch = 0;  // its number among those whose accesses are counted
-    BlockSectors loaded;          // where they are
+    bool observes = false;                // accesses: they are checked or counted
+    bool stopped = false;                 // by a fault
+    uint32_t counted_launch = 0;          // its number among those whose accesses are counted
+    std::unordered_set<uint64_t> loaded;  // sectors, by the block, where accesses are counted
     // For races. `warp_order`: null where lanes have no barriers of their own.
     uint64_t owner = 0, shared_owner = 0, interval = 1;
     WarpOrder *warp_order = nullptr;

@@ -78,7 +78,7 @@ void count_sectors(BlockState &block, const Access &access, uint64_t bytes, Memo
     const bool stores = !is_load(*access.instruction);
     const bool is_kept = !stores && !access.instruction->past_first_cache;
     for (const uint64_t sector : sectors) {
-        if (!is_kept || block.loaded.add(sector)) counts.second_cache++;
+        if (!is_kept || block.loaded.insert(sector).second) counts.second_cache++;
         std::atomic<uint32_t> &last =
             block.memory.sectors[sector - block.memory.base / kSector][stores];
         const uint32_t now = block.counted_launch;
