@@ -163,8 +163,8 @@ row(cpu  grouped32_3x3          packed                grouped           f32,f16,
 # panels (schedules/conv2d/cpu/column_tiles.cpp): any filter, of images in rows, from as many filters as pay for the copy,
 # and up to as many terms as a core's cache holds panels of. With 16 filters a picture is slower, as is 28x28_256-256_3x3_s2
 # (bench --layout nchw --list LIST --filter CASE --row ROW, in whose calls no cache has the filter). Tiles of AVX2 are
-# copied once more where sums are long, of planes: rows of one line are faster by staged_32_line, 84 GFLOP/s for 56 (bench
-# --layout nchw --list audio --filter 1x799).
+# copied once more where sums are long, of planes: a line keeps staged_32_line, which needs no copies (bench --layout nchw
+# --list audio --filter 1x799).
 row(cpu  panels_copied          packed_panels         columns           f32           nchw       copies:1,chunk:8,of_task:2048        filters_per_group>=48 copied_panels)
 row(cpu  panels_s4              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048,plain:0 stride_4 depth<=1023 filters_per_group>=24 panels)
 row(cpu  panels_s1              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_1 depth<=1023 filters_per_group>=48 panels)

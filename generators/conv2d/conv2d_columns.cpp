@@ -16,7 +16,7 @@ public:
             const Expr &twice)
         : op_(op), layout_(layout), tiles_(tiles), twice_(twice) {
         stages.start = sum_start(op);
-        stages.filters = op.filters, stages.channels = op.channels;
+        stages.filters = op.filters;
         stages.output = Func("result");
         stages.output(layout.image_arguments(k)) = undef(op.type);
     }

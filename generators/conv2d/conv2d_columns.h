@@ -45,7 +45,7 @@ struct Conv2dColumnSums {
 struct Conv2dColumns {
     Halide::Var ki{"ki"}, ko{"ko"}, tile{"tile"};  // of packed; of a sum
     Halide::Func start, output;
-    Halide::Expr filters, channels;  // of a group
+    Halide::Expr filters;  // of a group
     Conv2dColumnSums whole, vectors, singles;
 };
 Conv2dColumns conv2d_columns(const Conv2dOperands &operands, const Conv2dLayout &layout,

@@ -11,7 +11,7 @@ namespace {
 
 // The bytes from the first to the last of the rows; throws Failure where they overflow.
 uint64_t span_of(const Rows &rows, const Copy &copy) {
-    uint64_t planes, lines, span;
+    uint64_t planes = 0, lines = 0, span = 0;
     const bool overflow = __builtin_mul_overflow(copy.planes - 1, rows.plane, &planes) ||
                           __builtin_mul_overflow(copy.rows - 1, rows.pitch, &lines) ||
                           __builtin_add_overflow(planes, lines, &span) ||

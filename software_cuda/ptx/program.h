@@ -96,10 +96,10 @@ struct Instruction {
     bool guard_negated = false;  // @!%p
     bool is_signed = false;      // of what is loaded, shifted or compared
     bool wide_value = false, wide_address = true;
-    bool read_only = false;   // ld.global.nc
-    bool transposed = false;  // of a load of matrices
+    bool read_only = false;         // ld.global.nc
     bool past_first_cache = false;  // cp.async.cg
-    uint8_t matrices = 0;     // and how many they are
+    bool transposed = false;        // of a load of matrices
+    uint8_t matrices = 0;           // and how many they are
     Space space = Space::kGlobal;
     uint8_t bytes = 0, vector = 1;  // of a memory access: a component's, and how many there are
     Type type = Type::none;         // of an atomic operation

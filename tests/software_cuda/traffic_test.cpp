@@ -50,17 +50,24 @@ TEST_F(Traffic, OnePlaceOfAllLanesIsOneSector) {
     expect(counts_of("ld.global.b32 %r3, [%rd0];").global_loads, 1, 128, 1, 1);
 }
 
-TEST_F(Traffic, SectorsAreDistinctOnceALaunch) {
-    MachineCase one;
+// Eight of them, on several threads of the host.
+void of_blocks(MachineCase &one) {
     one.settings.count = true;
     one.settings.threads = 3;
     one.grid = {8, 1, 1};
     one.p0 = one.memory.allocate(4096);
-    const std::string twice =
-        "add.s64 %rd3, %rd0, %rd2; ld.global.b32 %r3, [%rd3]; ld.global.b32 %r3, [%rd3+32];"
-        "st.global.b32 [%rd3], %r3;";
+}
+
+// Loads of four sectors and of the four after the first, and a store to the four.
+const std::string kOverlapping =
+    "add.s64 %rd3, %rd0, %rd2; ld.global.b32 %r3, [%rd3]; ld.global.b32 %r3, [%rd3+32];"
+    "st.global.b32 [%rd3], %r3;";
+
+TEST_F(Traffic, SectorsAreDistinctOnceALaunch) {
+    MachineCase one;
+    of_blocks(one);
     for (int launch = 0; launch < 2; launch++) {
-        const Counts counts = one.run(twice).counts;
+        const Counts counts = one.run(kOverlapping).counts;
         EXPECT_EQ(counts.global_loads.moved, 8 * 8u);
         EXPECT_EQ(counts.global_loads.distinct, 5u);
         EXPECT_EQ(counts.global_stores.distinct, 4u);
@@ -69,15 +76,9 @@ TEST_F(Traffic, SectorsAreDistinctOnceALaunch) {
 
 TEST_F(Traffic, BlocksAskTheSecondCacheOnceForWhatTheFirstKeeps) {
     MachineCase one;
-    one.settings.count = true;
-    one.settings.threads = 3;
-    one.grid = {8, 1, 1};
-    one.p0 = one.memory.allocate(4096);
-    const std::string twice =
-        "add.s64 %rd3, %rd0, %rd2; ld.global.b32 %r3, [%rd3]; ld.global.b32 %r3, [%rd3+32];"
-        "st.global.b32 [%rd3], %r3; st.global.b32 [%rd3], %r3;";
+    of_blocks(one);
     for (int launch = 0; launch < 2; launch++) {
-        const Counts counts = one.run(twice).counts;
+        const Counts counts = one.run(kOverlapping + "st.global.b32 [%rd3], %r3;").counts;
         EXPECT_EQ(counts.global_loads.second_cache, 8 * 5u);
         EXPECT_EQ(counts.global_stores.second_cache, 8 * 8u);
     }
@@ -90,7 +91,6 @@ TEST_F(Traffic, BlocksAskTheSecondCacheOnceForWhatTheFirstKeeps) {
     EXPECT_EQ(copies("cg"), 2 * 8u);
 }
 
-// More sectors than its table has places at first.
 TEST_F(Traffic, BlocksMayLoadManySectors) {
     MachineCase one;
     one.settings.count = true;

@@ -54,7 +54,7 @@ void copy_tiles(const Conv2dColumns &stages, const Conv2dColumnSums &of, const L
     Func copied = of.copied;
     copied.compute_at(task)
         .bound(x, 0, of.place.x.extent())
-        .bound_storage(c, stages.channels | 1)
+        .bound_storage(c, of.terms.x.extent() | 1)
         .reorder_storage(x, c, s, r, g, stages.tile, y, n)
         .reorder(x, stages.tile, s, r, c)
         .vectorize(x, lanes)
