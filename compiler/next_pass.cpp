@@ -16,7 +16,8 @@ namespace hk::compiler {
 namespace {
 
 constexpr int kTurns = 4;  // of tiles
-constexpr int kReads = 8;  // of a row: cache lines, where they are vectors of 64 bytes
+constexpr int kReads = 8;  // of a step: cache lines
+constexpr int kLine = 64;  // bytes
 
 struct Loop {
     std::string name;
@@ -29,7 +30,7 @@ struct Copy {
     std::string pass;         // the loop around it
     std::vector<Loop> loops;  // its own, the outermost first
     std::string operand;
-    Type type;
+    Type type;                  // of a read, which may be of a vector
     std::vector<Expr> offsets;  // in the operand, of elements
 };
 
@@ -85,7 +86,7 @@ private:
                        !another_nest;
         if (!understood_) return;
         copy_.loops = loops_;
-        copy_.type = op->type.element_of();
+        copy_.type = op->type;
         copy_.offsets.push_back(with_values(first, lets_));
     }
 };
@@ -116,27 +117,34 @@ private:
     }
 };
 
+// How many of a copy's rows a step of the sum's loop has, which may be unrolled; 0: another loop.
+int rows_of_step(const Loop &copy, const Loop &sum) {
+    if (!copy.starts_at_zero || !sum.starts_at_zero) return 0;
+    if (equal(copy.extent, sum.extent)) return 1;
+    const Div *divided = sum.extent.as<Div>();
+    const auto rows = divided ? as_const_int(divided->b) : std::nullopt;
+    return rows && *rows > 0 && equal(copy.extent, divided->a) ? static_cast<int>(*rows) : 0;
+}
+
 // What a copy reads for a step of the sum whose loops are given. The copy's loops are those of the
 // sum that are as long; one that the sum does not have, of vectors of a row, is unrolled.
 std::optional<std::vector<Expr>> as_of_sum(const Copy &copy, std::vector<Loop> of_sum) {
     std::vector<Expr> offsets = copy.offsets;
+    const int vectors_of_line = std::max(kLine / (copy.type.bytes() * copy.type.lanes()), 1);
     for (const Loop &loop : copy.loops) {
-        const auto same = std::find_if(of_sum.begin(), of_sum.end(), [&](const Loop &other) {
-            return loop.starts_at_zero && other.starts_at_zero && equal(loop.extent, other.extent);
-        });
+        const auto same = std::ranges::find_if(
+            of_sum, [&](const Loop &other) { return rows_of_step(loop, other) > 0; });
+        const bool is_vectors = same == of_sum.end();
         const auto steps = as_const_int(loop.extent);
-        if (same == of_sum.end() && (!steps || !loop.starts_at_zero)) return {};
+        if (is_vectors && (!steps || !loop.starts_at_zero)) return {};
+        const int rows = is_vectors ? static_cast<int>(*steps) : rows_of_step(loop, *same);
+        const Expr first = is_vectors ? Expr(0) : Variable::make(Int(32), same->name) * rows;
         std::vector<Expr> unrolled;
-        for (const Expr &offset : offsets) {
-            if (same != of_sum.end()) {
-                const Expr step = Variable::make(Int(32), same->name);
-                unrolled.push_back(substitute(loop.name, step, offset));
-                continue;
-            }
-            for (int step = 0; step < *steps && unrolled.size() <= kReads; step++)
-                unrolled.push_back(substitute(loop.name, step, offset));
-        }
-        if (same != of_sum.end()) of_sum.erase(same);
+        for (const Expr &offset : offsets)
+            for (int row = 0; row < rows && unrolled.size() <= kReads;
+                 row += is_vectors ? vectors_of_line : 1)
+                unrolled.push_back(substitute(loop.name, first + row, offset));
+        if (!is_vectors) of_sum.erase(same);
         offsets = std::move(unrolled);
     }
     if (offsets.size() > kReads) return {};
@@ -172,7 +180,9 @@ class NextPass : public IRMutator {
     Stmt visit(const For *op) override {
         scopes_.push_back({op->name, {}});
         std::vector<Loop> *loops = !used_ ? nullptr : used_->in_sum ? &used_->sum : &used_->tiles;
-        if (loops) loops->push_back({op->name, op->extent, is_const_zero(op->min)});
+        if (loops)
+            loops->push_back(
+                {op->name, with_values(op->extent, lets_around()), is_const_zero(op->min)});
         Stmt result = loops && used_->in_sum ? in_sum(op) : IRMutator::visit(op);
         if (loops) loops->pop_back();
         scopes_.pop_back();
@@ -198,6 +208,13 @@ class NextPass : public IRMutator {
         return result;
     }
 
+    Lets lets_around() const {
+        Lets lets;
+        for (const Scope &scope : scopes_)
+            if (scope.value.defined()) lets[scope.name] = scope.value;
+        return lets;
+    }
+
     std::optional<Copy> copy_of(const ProducerConsumer *op) const {
         Prefetched prefetched;
         op->body.accept(&prefetched);
@@ -212,6 +229,7 @@ class NextPass : public IRMutator {
             lets[scopes_[inside].name] = scopes_[inside].value;
         Reads reads(copy, lets);
         op->body.accept(&reads);
+        for (Loop &loop : copy.loops) loop.extent = with_values(loop.extent, lets_around());
         if (!reads.are_understood() || !expr_uses_var(copy.offsets[0], copy.pass)) return {};
         return copy;
     }
@@ -226,11 +244,11 @@ class NextPass : public IRMutator {
         const Expr next = Variable::make(Int(32), used_->copy.pass) + 1;
         std::vector<Stmt> all;
         for (const Expr &offset : *offsets)
-            all.push_back(Evaluate::make(Call::make(
-                used_->copy.type, Call::prefetch,
-                {Variable::make(Handle(), used_->copy.operand),
-                 simplify(substitute(used_->copy.pass, next, offset)), 1, 1},
-                Call::Intrinsic)));
+            all.push_back(Evaluate::make(
+                Call::make(used_->copy.type.element_of(), Call::prefetch,
+                           {Variable::make(Handle(), used_->copy.operand),
+                            simplify(substitute(used_->copy.pass, next, offset)), 1, 1},
+                           Call::Intrinsic)));
         Expr tile = 0;
         for (const Loop &loop : used_->tiles) tile = tile + Variable::make(Int(32), loop.name);
         const Expr row = Variable::make(Int(32), op->name);

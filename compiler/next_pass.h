@@ -10,8 +10,9 @@
 //     them, in turns of the tiles, prefetch what the next pass copies of it
 //
 // What a schedule prefetches where it copies says which operand that is. Rows are the steps of the
-// copy's loops, which are those of the sum that are as long. Behind the last block a prefetch may
-// be of memory that is not there, which is no fault.
+// copy's loops, which are those of the sum that are as long, or, where a step of the sum has
+// several rows, as long as those. Behind the last block a prefetch may be of memory that is not
+// there, which is no fault.
 
 #include "Halide.h"
 

@@ -43,6 +43,8 @@ class TellOfPrefetches : public IRMutator {
 struct Sum {
     int tiles = 4;
     bool prefetches = true, in_passes = true;
+    int unroll = 1;      // rows of a step
+    int lanes = kBlock;  // of a vector that is copied
 };
 
 // Sums of products with a filter of rows, taps and columns, whose blocks of columns are copied one
@@ -63,8 +65,17 @@ std::map<int, int> fetched(const Sum &sum) {
         out.bound(c, 0, kBlock * kBlocks).split(c, block, inner, kBlock).reorder(inner, x, block);
         out.vectorize(inner);
         total.compute_at(out, x).vectorize(c).bound_extent(c, kBlock);
-        total.update().reorder(c, r.x, r.y).vectorize(c);
-        packed.bound_extent(ci, kBlock).vectorize(ci);
+        const RVar step("step"), of_step("of_step");
+        Stage update = total.update();
+        if (sum.unroll > 1)
+            update.split(r.x, step, of_step, sum.unroll, TailStrategy::GuardWithIf)
+                .reorder(c, of_step, step, r.y)
+                .unroll(of_step)
+                .partition(step, Partition::Always);
+        else
+            update.reorder(c, r.x, r.y);
+        update.vectorize(c);
+        packed.bound_extent(ci, kBlock).vectorize(ci, sum.lanes);
         if (sum.in_passes)
             packed.compute_at(out, block);
         else
@@ -97,10 +108,13 @@ int offset_of(int block, int tap, int row) {
     return block * kBlock + (row * kTaps + tap) * kBlock * kBlocks;
 }
 
-// Each row and tap of the next block, by turns of four tiles.
+// Each row and tap of the next block, by turns of four tiles: a prefetch for each cache line.
 TEST(NextPass, IsOnItsWay) {
-    for (const int tiles : {4, 8}) {
-        const std::map<int, int> times = fetched({tiles});
+    for (const Sum &sum : {Sum{.tiles = 4}, Sum{.tiles = 8}, Sum{.tiles = 4, .unroll = 4},
+                           Sum{.tiles = 8, .unroll = 2}, Sum{.lanes = kBlock / 2},
+                           Sum{.unroll = 8, .lanes = kBlock / 4}}) {
+        const int tiles = sum.tiles;
+        const std::map<int, int> times = fetched(sum);
         for (int block = 1; block < kBlocks; block++) {
             for (int row = 0; row < kRows; row++) {
                 for (int tap = 0; tap < kTaps; tap++) {
