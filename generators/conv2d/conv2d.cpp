@@ -1,5 +1,7 @@
 #include "generators/conv2d/conv2d.h"
 
+#include <numeric>
+
 #include "generators/conv2d/finish.h"
 
 using namespace Halide;
@@ -90,10 +92,13 @@ Expr factor(const Conv2dOperands &op, const PackedSum &sum, const Place &at, con
     };
     if (stages.packed.defined())
         return stages.packed(element(k % sum.block), at[0], at[1], at[2], k / sum.block, g);
-    // A schedule's last block may reach past the filter's.
-    Expr block = k / kFilterBlock;
+    // A schedule's last block may reach past the filter's. Where it is a block and a half, vectors
+    // of it lie in halves.
+    const int part = std::gcd(sum.block, kFilterBlock), parts = kFilterBlock / part;
+    Expr block = k / part / parts;
     if (kFilterBlock % sum.block != 0) block = min(block, (op.filters - 1) / kFilterBlock);
-    return op.packed(element(k % kFilterBlock), at[0], at[1], at[2], block, g);
+    const Expr place = k % part + k / part % parts * part;
+    return op.packed(element(place), at[0], at[1], at[2], block, g);
 }
 
 template<typename Term, typename Counts>

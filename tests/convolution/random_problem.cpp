@@ -99,10 +99,11 @@ private:
         }
     }
 
-    // Filters, and channels, that fill blocks of 32 or 48, and some that do not.
+    // Filters, and channels, that fill blocks of 16, 32 or 48, and some that do not.
     void repair_blocks(const Constraint &constraint) {
         const std::string_view name = constraint.field;
-        if (name == "filled_32" && constraint.relation == Relation::at_most)
+        if ((name == "filled_16" || name == "filled_32") &&
+            constraint.relation == Relation::at_most)
             group_filters_ = allowed("filters_per_group", 1);
         else if (name == "filled_32")
             group_filters_ =
