@@ -96,15 +96,19 @@ Func masked_with_zeros_around(const Func &image, const Expr &width, const Expr &
 }
 
 Func joined_rows_with_zeros_around(const Func &image, const Expr &channels, const Expr &width,
-                                   const Expr &height, RDom &elements, const Type &type) {
+                                   const Expr &height, RDom &elements, const Type &type,
+                                   const Expr &dense) {
     elements = RDom(0, width * channels, "elements");
     elements.where(y >= 0 && y < height);
     const RVar i = elements.x;
     const Var element("element");
     Func padded("padded");
     padded(element, g, y, n) = Internal::make_zero(type);
-    padded(i, g, y, n) =
-        cast(type, image(i % channels, g, i / channels, clamp(y, 0, height - 1), n));
+    const Expr row = clamp(y, 0, height - 1);
+    Expr value = image(i % channels, g, i / channels, row, n);
+    if (dense.defined())
+        value = if_present(dense, image(promised_within(i, channels), g, 0, row, n), value);
+    padded(i, g, y, n) = cast(type, value);
     return padded;
 }
 

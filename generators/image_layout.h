@@ -68,10 +68,12 @@ Halide::Func rows_with_zeros_around(const Halide::Func &image, const Halide::Exp
 Halide::Func masked_with_zeros_around(const Halide::Func &image, const Halide::Expr &width,
                                       const Halide::Expr &height);
 
-// The same of few channels, as one loop: (column * channels + channel, g, y, n).
+// The same of few channels, as one loop: (column * channels + channel, g, y, n). Where `dense`, the
+// image's rows are such already.
 Halide::Func joined_rows_with_zeros_around(const Halide::Func &image, const Halide::Expr &channels,
                                            const Halide::Expr &width, const Halide::Expr &height,
                                            Halide::RDom &elements,
-                                           const Halide::Type &type = Halide::Float(32));
+                                           const Halide::Type &type = Halide::Float(32),
+                                           const Halide::Expr &dense = {});
 
 }  // namespace hk::generators

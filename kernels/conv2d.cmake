@@ -79,7 +79,7 @@ row(cpu  depthwise_line         depthwise             sliding           f32     
 row(cpu  depthwise3x3_s1_w7     depthwise             sliding           f32,bf16      nhwc       -                                    depthwise 3x3 same_7 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w14    depthwise             sliding           f32,bf16      nhwc       tile_x:14                            depthwise 3x3 same_14 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w28    depthwise             sliding           f32           nhwc       tile_y:2                             depthwise 3x3 same_28 groups>=16 not_in_place out_h>=2)
-row(cpu  depthwise3x3_s2_w14    depthwise             sliding           f32,bf16      nhwc       vectors:2                            depthwise 3x3 half_14 groups>=32 not_in_place)
+row(cpu  depthwise3x3_s2_w14    depthwise             sliding           f32,bf16      nhwc       vectors:2                            depthwise 3x3 half_14 groups>=32 not_in_place avx512>=1)
 row(cpu  depthwise3x3_s2_w28    depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 half_28 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s2_w56    depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 half_56 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_small  depthwise             sliding           f32           nhwc       vectors:2                            depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=7 out_w<=16)
@@ -118,13 +118,17 @@ row(cpu  1x1_dot                dot                   dot               f32     
 row(cpu  1x1_dot                dot                   dot               f16,bf16      nhwc       -                                    prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=5)
 row(cpu  3x3_dot                dot                   dot               f32,f16,bf16  nhwc       -                                    prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 # rgb: the first layer; a picture's three channels are no vector, nor are four (bench --list first_layers --filter 64x64,
-# the other by --row staged_32). columns, of nchw: vectors of neighbouring columns instead of filters, whose sums need not be
+# the other by --row staged_32). A loop over one channel is all overhead, as is one over a few where sums leave no register
+# free: windows sums over what a row of a window meets instead (bench --list small_images; by --row staged_32 and staged
+# 28x28_1-32_3x3 takes 6 times as long, 14x14_6-16_5x5 twice). columns, of nchw: vectors of neighbouring columns instead of filters, whose sums need not be
 # stored one by one. 1x1_columns_long: what eight tiles read would not stay in a core's cache.
 # _copied: tiles of AVX2 have a quarter of the sums, and read the image as much more often, here from a copy in one piece
 # (schedules/conv2d/cpu/column_tiles.cpp). panels_s2 stands before rgb_s2, which takes pictures with few filters.
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32/16,tile_x:7/8               channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       block:32/16,tile_x:8                 channels_per_group=4 bounded_copy)
+row(cpu  one_channel            packed                broadcast         f32           nhwc       tile_x:8                             channels_per_group=1 groups=1 bounded_copy)
+row(cpu  windows                packed                broadcast         f32           nhwc       tile_x:6,windows:1,unroll:1          channels_per_group<=12 groups=1 dilation_x=1 bounded_copy avx512=0)
 row(cpu  panels_copied_s2       packed_panels         columns           f32           nchw       copies:1,chunk:8,of_task:2048        stride_2 filters_per_group>=48 copied_panels)
 row(cpu  panels_s2              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_2 depth<=255 filters_per_group>=24 panels)
 row(cpu  panels_s2_long         packed_panels         columns           f32           nchw       inner:1,chunk:4,of_task:2048,plain:0 stride_2 depth<=1023 filters_per_group>=24 panels)

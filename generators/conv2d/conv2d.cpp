@@ -14,15 +14,16 @@ Func pad(const Conv2dOperands &op) {
     return with_zeros_around(op.input, op.width, op.height, op.pointwise);
 }
 
-Func pad(const Conv2dOperands &op, Padding padding, RDom &elements) {
-    switch (padding) {
+Func pad(const Conv2dOperands &op, const PackedSum &sum, RDom &elements) {
+    const Expr dense = sum.windows ? op.dense_pixels : Expr();
+    switch (sum.padding) {
         case Padding::compared:
             return pad(op);
         case Padding::rows:
             return rows_with_zeros_around(op.input, op.width, op.height, elements);
         case Padding::joined_rows:
             return joined_rows_with_zeros_around(op.input, op.channels, op.width, op.height,
-                                                 elements);
+                                                 elements, Float(32), dense);
     }
     return {};
 }
@@ -98,7 +99,10 @@ Expr factor(const Conv2dOperands &op, const PackedSum &sum, const Place &at, con
     Expr block = k / part / parts;
     if (kFilterBlock % sum.block != 0) block = min(block, (op.filters - 1) / kFilterBlock);
     const Expr place = k % part + k / part % parts * part;
-    return op.packed(element(place), at[0], at[1], at[2], block, g);
+    // A window's row is longer than the dimension of channels, behind which the next tap's are.
+    const Expr channel =
+        sum.windows ? unsafe_promise_clamped(at[0], 0, op.channels - 1) : at[0];
+    return op.packed(element(place), channel, at[1], at[2], block, g);
 }
 
 template<typename Term, typename Counts>
@@ -126,7 +130,8 @@ void sum_terms(const Conv2dOperands &op, const PackedSum &packed, Conv2d &stages
         stages.sum(k, g, x, y, n) = stages.blocked.running(k, g, x, y, n)[0];
         return;
     }
-    RDom d(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
+    RDom d(0, packed.windows ? op.channels * op.kernel_w : op.channels, 0,
+           packed.windows ? 1 : op.kernel_w, 0, op.kernel_h, "r");
     if (packed.rows_inside) d.where(inside({d.x, d.y, d.z}));
     stages.rc = d.x, stages.rs = d.y, stages.rr = d.z;
     stages.sum(k, g, x, y, n) = stages.start(k, g);
@@ -178,7 +183,7 @@ Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
     if (pairs)
         stages.padded = pad_pairs(op, packed, stages.elements);
     else
-        stages.padded = pad(op, packed.padding, stages.elements);
+        stages.padded = pad(op, packed, stages.elements);
     if (!op.packed.defined()) pack(op, packed, stages);
     stages.start = sum_start(op);
     stages.sum = Func("sum");

@@ -47,6 +47,7 @@ struct Conv2dOperands : Conv2dGeometry {
     Halide::Func bias;    // undefined: none
     Halide::Expr out_h;   // of the output
     Halide::Expr has_bias, has_residual;
+    Halide::Expr dense_pixels;  // where defined: the input's, of nhwc, lie next to each other
     // smooth 0: min(max(v < 0 ? slope * v : v, low), high), and where it is undefined; 1: silu; 2:
     // gelu; slope undefined: v
     Halide::Expr slope, low, high, smooth;
@@ -67,6 +68,10 @@ struct Conv2dOperands : Conv2dGeometry {
 // `whole` pairs alone, or `words` of both channels, (p, g, x, y, n), of which tap(i, p, s, r, g, x,
 // y, n) are the halves that the output at x, y reads.
 //
+// `windows`: of channels that may be fewer than a vector has, and dilations of 1 along rows. What a
+// row of a window meets are neighbours in joined rows, as are its factors in a packed weight, and
+// the sum is over them: rc is (s * channels + c), and rs has one step.
+//
 // padded compares each place with the image's edges, or it is zeros that the image's rows are
 // copied into whole; joined rows are (column * channels + channel, g, y, n).
 enum class Padding : uint8_t { compared, rows, joined_rows };
@@ -78,6 +83,7 @@ struct PackedSum {
     bool in_blocks = false;
     Pairs pairs = Pairs::none;
     bool rounds_vectors = false;  // outputs, by vcvtne2ps2bf16, in vectors of 32
+    bool windows = false;
 };
 
 // The sum is over rc = c, rs = s, rr = r, or where it is in blocks over those of `blocked`; of

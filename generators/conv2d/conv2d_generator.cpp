@@ -97,6 +97,7 @@ private:
         else if (packed() || algorithm.value() == "grouped") {
             const PackedSum sum = sc::packed_sum(context);
             if (sum.pairs == Pairs::whole) constrain_to_pairs(input);
+            if (sum.windows) weight.dim(2).set_stride(weight.dim(1).extent() * kFilterBlock);
             build(conv2d_packed(op, sum), sc::packed_schedules, context);
         } else if (algorithm.value() == "sliced")
             build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules, context);
@@ -319,6 +320,7 @@ private:
         op.pointwise = pointwise();
         set_line(op, input.dim(in).extent(), op.out_w, op.out_h);
         if (panels()) op.columns.value = plane_columns();
+        if (order.nhwc()) op.dense_pixels = dense_pixels();
         op.has_bias = has_bias;
         op.has_residual = has_residual;
         op.slope = slope;

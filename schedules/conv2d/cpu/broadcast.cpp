@@ -16,6 +16,7 @@ struct PackedTile {
     int outer;   // blocks of filters in a pass over the pixels, passes outermost; 0: all in one
     int chunk;   // tiles of a row in a task; 0: all
     int unroll;  // channels of a step
+    int windows;  // 1: the sum is over what a row of a window meets, of few channels
 };
 
 constexpr int kFewChannels = 4;  // of a picture
@@ -61,7 +62,7 @@ void fit_16_registers(PackedTile &tile, const Conv2dContext &context, int lanes)
 // block:64,tile_x:6,stage:0,chunk:512,outer:1,unroll:1 has 0.88 of the speed on Zen 3.
 PackedTile choose(const Conv2dContext &context) {
     const int widest = std::min(kFilterBlock, context.target.natural_vector_size<float>());
-    PackedTile tile = {widest, kFilterBlock, 7, 1, 2, 0, 0, widest < kFilterBlock ? 4 : 1};
+    PackedTile tile = {widest, kFilterBlock, 7, 1, 2, 0, 0, widest < kFilterBlock ? 4 : 1, 0};
     if (context.pairs) tile.block = 2 * kFilterBlock;
     Knobs knobs(context.knobs);
     knobs.take("lanes", tile.lanes, {4, 8, 16});
@@ -72,6 +73,7 @@ PackedTile choose(const Conv2dContext &context) {
     knobs.take("outer", tile.outer, {0, 1, 2, 4, 8, 16, 32});
     knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64, 512});
     knobs.take("unroll", tile.unroll, powers(1, 8));
+    knobs.take("windows", tile.windows, {0, 1});
     knobs.end();
     // Rows name what needs no conversion.
     if (pointwise(context) && !context.pairs && !context.pointwise_f32) tile.stage = 2;
@@ -85,7 +87,9 @@ PackedTile choose(const Conv2dContext &context) {
     return tile;
 }
 
-bool joins_rows(const Conv2dContext &context) { return few_channels(context) && !context.pairs; }
+bool joins_rows(const Conv2dContext &context, const PackedTile &tile) {
+    return tile.windows || (few_channels(context) && !context.pairs);
+}
 
 // Rows of pixels that lie next to each other are copied in vectors.
 void copy_rows(Conv2d &stages, const Conv2dContext &context) {
@@ -245,13 +249,14 @@ PackedSum broadcast_sum(const Conv2dContext &context) {
     const bool broadcasts = context.schedule.starts_with("broadcast");  // not root
     return {tile.block,
             tile.y == 1 && !pointwise(context),
-            tile.stage && joins_rows(context) ? Padding::joined_rows : Padding::compared,
+            tile.stage && joins_rows(context, tile) ? Padding::joined_rows : Padding::compared,
             context.schedule == "broadcast_blocks",
             !context.pairs                      ? Pairs::none
             : tile.stage && broadcasts          ? Pairs::stored
             : pointwise(context) && !tile.stage ? Pairs::whole
                                                 : Pairs::words,
-            broadcasts && finished_lanes(context, tile) > tile.lanes};
+            broadcasts && finished_lanes(context, tile) > tile.lanes,
+            tile.windows == 1};
 }
 
 // Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input
@@ -311,7 +316,7 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
             stages.padded.compute_at(out, tile.stage == 1                ? xo
                                           : divides_chunks(stages, tile) ? xc
                                                                          : rows);
-        if (joins_rows(context))
+        if (joins_rows(context, tile))
             copy_rows(stages, context);
         else if (few_channels(context))
             stages.padded.vectorize(c, 4, TailStrategy::GuardWithIf);
