@@ -119,10 +119,18 @@ row(cpu  few                  tiles      register_tiles  f32,f16,bf16  nhwc     
 # rgb: the first layer; vectors are of filters. rgb3x3_16: of 16 filters explorer run conv2d_backward_weight
 # input=1x112x112x3,weight=16x3x3x3,stride=2,padding=1 --knobs
 # filters:1,c:3,k:32,s:3,block_k:32,block_c:3,pixels:512,stage:1 0.16 of the speed, of 48 (weight=48x3x3x3) 0.38.
-# narrow: blocks of 32 channels would be half empty.
+# narrow: blocks of 32 channels would be half empty. one_channel, few_channels_6, _4, _2: sums of tiles that channels and
+# filters fill, bench --family conv2d_backward_weight --list small_images 2 to 6 times as fast as few_channels and any on
+# Zen 3; a tile that is part empty takes longer than those rows.
+row(cpu  one_channel3x3       tiles      register_tiles  f32           nhwc       filters:1,c:1,k:16,s:3,block_k:16,pixels:512,stage:1                             channels_per_group=1 groups=1 3x3 filters_per_group%16=0)
+row(cpu  one_channel5x5       tiles      register_tiles  f32           nhwc       filters:1,c:1,k:16,s:5,block_k:16,pixels:512,stage:1                             channels_per_group=1 groups=1 5x5 filters_per_group%16=0)
+row(cpu  one_channel7x7       tiles      register_tiles  f32           nhwc       filters:1,c:1,k:16,s:7,block_k:16,pixels:512,stage:1                             channels_per_group=1 groups=1 7x7 filters_per_group%16=0)
 row(cpu  rgb7x7               tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:1,k:64,s:7,block_k:64,stage:1                                        channels_per_group=3 7x7)
 row(cpu  rgb3x3               tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:3,k:32,s:3,block_k:32,block_c:3,pixels:512,stage:1                   channels_per_group=3 3x3 filters_per_group%32=0)
 row(cpu  rgb3x3_16            tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:3,k:16,s:3,block_k:16,block_c:3,pixels:512,stage:1                   channels_per_group=3 3x3)
+row(cpu  few_channels_6       tiles      register_tiles  f32           nhwc       filters:1,c:6,k:16,s:1,block_k:16,block_c:6,pixels:512,stage:1                   channels_per_group<=12 channels_per_group%6=0 groups=1 filters_per_group%16=0)
+row(cpu  few_channels_4       tiles      register_tiles  f32           nhwc       filters:1,c:4,k:16,s:1,block_k:16,block_c:4,pixels:512,stage:1                   channels_per_group<=8 channels_per_group%4=0 groups=1 filters_per_group%16=0)
+row(cpu  few_channels_2       tiles      register_tiles  f32           nhwc       filters:1,c:2,k:32,s:1,block_k:32,block_c:2,pixels:512,stage:1                   channels_per_group<=10 channels_per_group%2=0 groups=1 filters_per_group%32=0)
 row(cpu  few_channels         tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:1,k:64,s:1,block_k:64                                                channels_per_group<=8 filters_per_group>=16)
 row(cpu  direct_32            tiles      register_tiles  f32           nhwc       direct:2,stage:2,c:32,k:8,pixels:256,block_c:128,block_k:64                      channels_per_group%32=0 filters_per_group%16=0)
 row(cpu  direct               tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:16,pixels:256,block_c:128,block_k:64                     channels_per_group%16=0 filters_per_group%16=0)
