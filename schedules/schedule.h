@@ -1,9 +1,11 @@
 #pragma once
 // What every schedule is given, and the sizes of its chooser that a caller may override: its knobs.
 
+#include <initializer_list>
 #include <map>
 #include <source_location>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "Halide.h"
@@ -98,7 +100,13 @@ struct Context {
 // baseline without a directive, is in every table; one that has directives, or whose algorithm
 // takes its sizes from knobs, stands there.
 template<typename Stages, typename ContextOfFamily>
-using Table = std::map<std::string, void (*)(Stages &, const ContextOfFamily &)>;
+struct TableEntry {
+    std::string_view name;
+    void (*apply)(Stages &, const ContextOfFamily &);
+};
+// A constant, for which no code is made in the many sources that include it.
+template<typename Stages, typename ContextOfFamily>
+using Table = std::initializer_list<TableEntry<Stages, ContextOfFamily>>;
 
 // Such a root: the algorithm has taken the knobs.
 template<typename Stages, typename ContextOfFamily>
@@ -107,17 +115,18 @@ void root_of_sizes(Stages &, const ContextOfFamily &) {}
 template<typename Stages, typename ContextOfFamily>
 void apply(const Table<Stages, ContextOfFamily> &table, const std::string &name, Stages &stages,
            const ContextOfFamily &context) {
-    const auto found = table.find(name);
-    if (found == table.end() && name == "root") {
+    const auto *found = table.begin();
+    while (found != table.end() && found->name != name) ++found;
+    if (found != table.end()) {
+        found->apply(stages, context);
+    } else if (name == "root") {
         Knobs(context.knobs).end();
-        return;
-    }
-    if (found == table.end()) {
-        std::string names = table.contains("root") ? "" : "root";
-        for (const auto &entry : table) names += (names.empty() ? "" : ", ") + entry.first;
+    } else {
+        std::string names = "root";
+        for (const auto &entry : table)
+            if (entry.name != "root") names.append(", ").append(entry.name);
         throw Halide::CompileError("no schedule " + name + " for this algorithm, only " + names);
     }
-    found->second(stages, context);
 }
 
 }  // namespace hk::schedules

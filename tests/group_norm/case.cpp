@@ -204,12 +204,19 @@ GroupNormStatistics statistics_of(const GroupNormCase &c, const Tensor &input) {
             host_tensor(shape, DataType::f32, made.rstd)};
 }
 
-std::string compare_forward(const GroupNormCase &c, const Tensor &input, const Tensor &weight,
-                            const Tensor &bias, const Tensor &output,
+namespace {
+
+reference::GroupNormResult wanted_of(const GroupNormCase &c, const Tensor &input,
+                                     const Tensor &weight, const Tensor &bias) {
+    return reference::group_norm(sizes_of(c), in_order(c, input), vector_or(c, weight, 1),
+                                 vector_or(c, bias, 0),
+                                 static_cast<double>(c.problem.options.epsilon));
+}
+
+std::string compare_forward(const GroupNormCase &c, const reference::GroupNormResult &wanted,
+                            const Tensor &weight, const Tensor &bias, const Tensor &output,
                             const GroupNormStatistics &statistics) {
     const std::vector<double> factors = vector_or(c, weight, 1), summands = vector_or(c, bias, 0);
-    const auto wanted = reference::group_norm(sizes_of(c), in_order(c, input), factors, summands,
-                                              static_cast<double>(c.problem.options.epsilon));
     std::string wrong;
     if (output.defined()) {
         std::vector<double> bounds = wanted.output;
@@ -233,13 +240,17 @@ std::string compare_forward(const GroupNormCase &c, const Tensor &input, const T
     return wrong;
 }
 
-std::string compare_gradients(const GroupNormCase &c, const Tensor &output_gradient,
-                              const Tensor &input, const Tensor &weight,
-                              const GroupNormStatistics &statistics, const Tensor &of_input,
-                              const Tensor &of_weight, const Tensor &of_bias) {
-    const auto wanted = reference::group_norm_backward(
+reference::GroupNormGradients wanted_of(const GroupNormCase &c, const Tensor &output_gradient,
+                                        const Tensor &input, const Tensor &weight,
+                                        const GroupNormStatistics &statistics) {
+    return reference::group_norm_backward(
         sizes_of(c), in_order(c, output_gradient), in_order(c, input), vector_or(c, weight, 1),
         reference::read(statistics.mean), reference::read(statistics.rstd));
+}
+
+std::string compare_gradients(const GroupNormCase &c, const reference::GroupNormGradients &wanted,
+                              const Tensor &of_input, const Tensor &of_weight,
+                              const Tensor &of_bias) {
     std::string wrong;
     if (of_input.defined()) {
         wrong += compare("input gradient", of_input, in_order(c, of_input), wanted.input,
@@ -256,8 +267,7 @@ std::string compare_gradients(const GroupNormCase &c, const Tensor &output_gradi
     return wrong;
 }
 
-namespace {
-
+// What a call should give is computed when its first result is compared.
 Outcome check_forward(const GroupNormCase &c, Device device, const KernelInfo *row) {
     const GroupNormProblem &p = c.problem;
     const Tensor values = input_of(c), factors = c.weight ? vector_of(c, 3) : Tensor(),
@@ -275,20 +285,22 @@ Outcome check_forward(const GroupNormCase &c, Device device, const KernelInfo *r
     CheckedCall checked(to_string(c), c.seed, device, row);
     checked.inputs = {{"weight", address_of(weight)}, {"bias", address_of(bias)}};
     if (!in_place) checked.inputs.push_back({"input", &input});
-    checked.outputs.push_back({"output", in_place ? &input : &*output, [&](const Tensor &result) {
-                                   return compare_forward(c, values, factors, summands, result, {});
-                               }});
+    std::optional<reference::GroupNormResult> wanted;
+    const auto compared = [&](const Tensor &result, const GroupNormStatistics &statistics) {
+        if (!wanted) wanted = wanted_of(c, values, factors, summands);
+        return compare_forward(c, *wanted, factors, summands, result, statistics);
+    };
+    checked.outputs.push_back({"output", in_place ? &input : &*output,
+                               [&](const Tensor &result) { return compared(result, {}); }});
     if (c.mean) {
-        checked.outputs.push_back(
-            {"mean", &*mean, [&](const Tensor &result) {
-                 return compare_forward(c, values, factors, summands, {}, {result, {}});
-             }});
+        checked.outputs.push_back({"mean", &*mean, [&](const Tensor &result) {
+                                       return compared({}, {result, {}});
+                                   }});
     }
     if (c.rstd) {
-        checked.outputs.push_back(
-            {"rstd", &*rstd, [&](const Tensor &result) {
-                 return compare_forward(c, values, factors, summands, {}, {{}, result});
-             }});
+        checked.outputs.push_back({"rstd", &*rstd, [&](const Tensor &result) {
+                                       return compared({}, {{}, result});
+                                   }});
     }
     checked.call = [&] {
         const Tensor apart = tensor_of(output);
@@ -322,8 +334,10 @@ Outcome check_gradients(const GroupNormCase &c, Device device, const KernelInfo 
     checked.inputs = {{"weight", address_of(weight)}, {"mean", &mean}, {"rstd", &rstd}};
     if (c.in_place != InPlace::of_first) checked.inputs.push_back({"output gradient", &gradient});
     if (c.in_place != InPlace::of_second) checked.inputs.push_back({"input", &input});
+    std::optional<reference::GroupNormGradients> wanted;
     const auto compared = [&](const Tensor &a, const Tensor &b, const Tensor &d) {
-        return compare_gradients(c, gradients, values, factors, saved, a, b, d);
+        if (!wanted) wanted = wanted_of(c, gradients, values, factors, saved);
+        return compare_gradients(c, *wanted, a, b, d);
     };
     const Placed *place = c.in_place == InPlace::of_first    ? &gradient
                           : c.in_place == InPlace::of_second ? &input
@@ -354,6 +368,20 @@ Outcome check_gradients(const GroupNormCase &c, Device device, const KernelInfo 
 }
 
 }  // namespace
+
+std::string compare_forward(const GroupNormCase &c, const Tensor &input, const Tensor &weight,
+                            const Tensor &bias, const Tensor &output,
+                            const GroupNormStatistics &statistics) {
+    return compare_forward(c, wanted_of(c, input, weight, bias), weight, bias, output, statistics);
+}
+
+std::string compare_gradients(const GroupNormCase &c, const Tensor &output_gradient,
+                              const Tensor &input, const Tensor &weight,
+                              const GroupNormStatistics &statistics, const Tensor &of_input,
+                              const Tensor &of_weight, const Tensor &of_bias) {
+    return compare_gradients(c, wanted_of(c, output_gradient, input, weight, statistics), of_input,
+                             of_weight, of_bias);
+}
 
 Outcome check(const GroupNormCase &c, Device device, const KernelInfo *row) {
     return c.problem.backward ? check_gradients(c, device, row) : check_forward(c, device, row);

@@ -12,15 +12,19 @@ namespace hk::reference {
 struct GroupNormSizes {
     size_t batch, pixels, channels, groups;
 
-    size_t place(size_t n, size_t p, size_t c) const { return (n * pixels + p) * channels + c; }
-    size_t group(size_t n, size_t c) const { return n * groups + c / (channels / groups); }
     double count() const { return static_cast<double>(pixels * (channels / groups)); }
 
+    // f(place, group, channel)
     template<typename F>
     void each(F &&f) const {
+        const size_t of_group = channels / groups;
+        size_t place = 0;
         for (size_t n = 0; n < batch; n++) {
             for (size_t p = 0; p < pixels; p++) {
-                for (size_t c = 0; c < channels; c++) f(place(n, p, c), group(n, c), c);
+                for (size_t g = 0; g < groups; g++) {
+                    for (size_t c = g * of_group; c < (g + 1) * of_group; c++)
+                        f(place++, n * groups + g, c);
+                }
             }
         }
     }

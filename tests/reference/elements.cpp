@@ -1,7 +1,9 @@
 #include "tests/reference/elements.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -26,17 +28,19 @@ void for_each_place(const Tensor &tensor, Visit visit) {
     }
     const Shape &shape = tensor.shape();
     const Shape &strides = tensor.strides();
+    const int64_t size = shape.empty() ? 1 : shape.back(),
+                  step = shape.empty() ? 0 : strides.back();
     Shape index(shape.size(), 0);
-    int64_t place = 0;
+    int64_t row = 0;
     for (;;) {
-        visit(place);
-        int d = tensor.rank() - 1;
+        for (int64_t i = 0; i < size; i++) visit(row + i * step);
+        int d = tensor.rank() - 2;
         for (; d >= 0; d--) {
-            place += strides[d];
+            row += strides[d];
             if (++index[d] < shape[d]) {
                 break;
             }
-            place -= strides[d] * shape[d];
+            row -= strides[d] * shape[d];
             index[d] = 0;
         }
         if (d < 0) {
@@ -86,6 +90,18 @@ auto with_bits(DataType type, Visit visit) {
         default:
             return visit(static_cast<uint64_t *>(nullptr));
     }
+}
+
+// The place of the element of a packed tensor at which `find` stops; -1 where that is its end.
+template<typename Find>
+int64_t first_place(const Tensor &packed, Find find) {
+    if (packed.elements() == 0) return -1;
+    return with_bits(packed.type(), [&](auto *storage) -> int64_t {
+        using T = std::remove_pointer_t<decltype(storage)>;
+        const std::span<const T> elements(packed.data<T>(), static_cast<size_t>(packed.elements()));
+        const auto found = find(elements);
+        return found == elements.end() ? -1 : found - elements.begin();
+    });
 }
 
 template<typename T>
@@ -158,9 +174,32 @@ void write_bits(const Tensor &tensor, std::span<const uint64_t> bits) {
     });
 }
 
-uint64_t bits_at(const Tensor &packed, int64_t place) {
-    return with_bits(packed.type(), [&](auto *storage) -> uint64_t {
-        return packed.data<std::remove_pointer_t<decltype(storage)>>()[place];
+void fill_bits(const Tensor &tensor, uint64_t bits) {
+    with_bits(tensor.type(), [&](auto *storage) {
+        using T = std::remove_pointer_t<decltype(storage)>;
+        T *data = tensor.elements() ? tensor.data<T>() : nullptr;
+        for_each_place(tensor, [&](int64_t place) { data[place] = static_cast<T>(bits); });
+    });
+}
+
+int64_t first_with_bits(const Tensor &packed, uint64_t bits) {
+    return first_place(packed, [&](const auto &elements) {
+        using T = std::ranges::range_value_t<decltype(elements)>;
+        return std::ranges::find(elements, static_cast<T>(bits));
+    });
+}
+
+int64_t first_without_bits(const Tensor &packed, uint64_t bits) {
+    return first_place(packed, [&](const auto &elements) {
+        using T = std::ranges::range_value_t<decltype(elements)>;
+        return std::ranges::find_if(elements, [&](T e) { return e != static_cast<T>(bits); });
+    });
+}
+
+int64_t first_difference(const Tensor &a, const Tensor &b) {
+    return first_place(a, [&](const auto &elements) {
+        using T = std::ranges::range_value_t<decltype(elements)>;
+        return std::mismatch(elements.begin(), elements.end(), b.data<T>()).first;
     });
 }
 

@@ -88,12 +88,8 @@ std::string fault_of_sum(DataType type, double got, double value, double magnitu
 }
 
 std::string unwritten(const Tensor &output) {
-    for (int64_t i = 0; size_of(output.type()) > 1 && i < output.elements(); i++) {
-        if (is_poison(output, i)) {
-            return "\n        element " + std::to_string(i) + " was never written";
-        }
-    }
-    return "";
+    const int64_t place = size_of(output.type()) > 1 ? first_poison(output) : -1;
+    return place < 0 ? "" : "\n        element " + std::to_string(place) + " was never written";
 }
 
 }  // namespace hk::test

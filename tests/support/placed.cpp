@@ -17,14 +17,9 @@ uint64_t poison_of(DataType type) {
     return of_sizes[std::countr_zero(static_cast<unsigned>(size_of(type)))];
 }
 
-// The first place where two packed host tensors of one shape differ; -1 where they don't.
-int64_t first_difference(const Tensor &a, const Tensor &b) {
-    const std::vector<uint64_t> of_a = reference::bits(a), of_b = reference::bits(b);
-    const auto place = std::mismatch(of_a.begin(), of_a.end(), of_b.begin()).first;
-    return place == of_a.end() ? -1 : place - of_a.begin();
-}
-
-std::string describe(const Tensor &base, int64_t place) {
+// Empty where there is no such place.
+std::string overwritten(const Tensor &base, int64_t place) {
+    if (place < 0) return "";
     std::ostringstream text;
     text << "element " << place << " of the allocation " << to_string(base.shape())
          << " was overwritten";
@@ -39,13 +34,10 @@ const char *name_of(Placement placement) {
     return names[static_cast<size_t>(placement)];
 }
 
-void poison(const Tensor &tensor) {
-    reference::write_bits(tensor, std::vector<uint64_t>(static_cast<size_t>(tensor.elements()),
-                                                        poison_of(tensor.type())));
-}
+void poison(const Tensor &tensor) { reference::fill_bits(tensor, poison_of(tensor.type())); }
 
-bool is_poison(const Tensor &tensor, int64_t place) {
-    return reference::bits_at(tensor, place) == poison_of(tensor.type());
+int64_t first_poison(const Tensor &packed) {
+    return reference::first_with_bits(packed, poison_of(packed.type()));
 }
 
 // Of every remainder of a vector.
@@ -167,18 +159,12 @@ std::string Placed::damage() const {
     const Tensor now = Tensor(base_.shape(), base_.type());
     now.copy_from(base_);
     poison(view_of(now));
-    for (int64_t i = 0; i < now.elements(); i++) {
-        if (!is_poison(now, i)) {
-            return describe(now, i);
-        }
-    }
-    return "";
+    return overwritten(now, reference::first_without_bits(now, poison_of(now.type())));
 }
 
 std::string Placed::change() const {
     const Tensor now = base_.to(Device::cpu());
-    const int64_t place = first_difference(now, original_);
-    return place < 0 ? "" : describe(now, place);
+    return overwritten(now, reference::first_difference(now, original_));
 }
 
 }  // namespace hk::test

@@ -74,7 +74,8 @@ private:
 // integer. A byte has none: 173, or -83.
 void poison(const Tensor &tensor);
 
-// True where the element at this place in row-major order of a packed host tensor is poison.
-bool is_poison(const Tensor &tensor, int64_t place);
+// The place in row-major order of the first element of a packed host tensor that is poison; -1
+// where none is.
+int64_t first_poison(const Tensor &packed);
 
 }  // namespace hk::test
