@@ -20,7 +20,9 @@ Conv2dBackwardBias conv2d_backward_bias(const Conv2dBackwardBiasOperands &op, in
     if (lanes == 1) d.where(step < steps);  // else lanes past the last column have zeros
     d.where(row < rows.length && rows.holds(part, row));
     const Expr column = step * lanes + lane;
-    const Expr term = cast<float>(op.output_gradient(k, g, clamp(column, 0, op.out_w - 1),
+    // Blocks of lanes may have a filter past the last one, which is not stored.
+    const Expr filter = lanes == 1 ? Expr(k) : min(k, op.filters - 1);
+    const Expr term = cast<float>(op.output_gradient(filter, g, clamp(column, 0, op.out_w - 1),
                                                      rows.y(part, row), rows.n(part, row)));
     stages.block_sum = Func("block_sum");
     stages.block_sum(lane, k, g, part, bx, by) = 0.f;

@@ -9,7 +9,7 @@ namespace hk::generators {
 
 struct Conv2dBackwardBiasOperands {
     Halide::Func output_gradient, previous;
-    Halide::Expr batch, out_w, out_h;  // of the output's gradient
+    Halide::Expr batch, out_w, out_h, filters;  // of the output's gradient, of a group
     Halide::Expr accumulate;           // whether previous(k, g) is added
     Halide::Type type;                 // of the bias' gradient
 };

@@ -40,6 +40,7 @@ public:
             output_gradient.dim(dim_n).extent(),
             output_gradient.dim(dim_x).extent(),
             output_gradient.dim(dim_y).extent(),
+            output_gradient.dim(dim_k).extent(),
             accumulate,
             type};
         Conv2dBackwardBias stages = conv2d_backward_bias(operands, sums.lanes, sums.parts);

@@ -36,36 +36,6 @@ LaneSums sums_over_parts(const char *name, const GroupNormOperands &op, const Gr
 
 namespace {
 
-// stages.statistics, from of_block of all parts of a group's channels.
-void merge_parts(const GroupNormOperands &op, const GroupNormSizes &sizes, const Blocks &blocks,
-                 GroupNorm &stages) {
-    const Expr first = group * op.channels_of_group();
-    const Expr start = stages.of_block(within(first, op.channels), 0, 0, 0, g, n)[0];
-    // Of a part: the distance of its middle from the start, its sums, and their count.
-    const auto over_parts = [&](const char *name, const auto &term) {
-        return sums_over_parts(
-            name, op, sizes, blocks.numbers, 1, [&](const Expr &channel, const Box &part) {
-                const Tuple of = stages.of_block(channel, part[0], part[1], part[2], g, n);
-                return Values{term(strict_float(of[0] - start), of[1], of[2], blocks.count(part))};
-            });
-    };
-    stages.channel_offsets = over_parts(
-        "part_offsets", [](const Expr &distance, const Expr &sum, const Expr &, const Expr &count) {
-            return strict_float(distance * count + sum);
-        });
-    const Expr offset = value(stages.channel_offsets.total, {group, g, n}) / op.count();
-    stages.channel_squares = over_parts(
-        "part_squares",
-        [&](const Expr &distance, const Expr &sum, const Expr &squares, const Expr &count) {
-            const Expr mean = sum / count;
-            const Expr from_mean = strict_float(distance + (mean - offset));
-            return strict_float(strict_float(squares - sum * mean) + count * from_mean * from_mean);
-        });
-    stages.statistics = Func("statistics");
-    stages.statistics(group, g, n) =
-        statistics_of(op, start, offset, value(stages.channel_squares.total, {group, g, n}));
-}
-
 // Parts of a row. Of nhwc they are pixels next to each other; of nchw, so that neighbouring threads
 // read neighbouring vectors, every so many vectors as there are parts.
 class PartsOfRow {
@@ -82,12 +52,23 @@ public:
     Expr has(const Expr &part, const Expr &i) const {
         return op_.nhwc ? part * length_ + i < op_.width : vector(part, i) < vectors_;
     }
-    Expr count(const Expr &part) const {
-        return op_.nhwc ? min(op_.width - part * length_, length_)
-                        : ceil_div(vectors_ - part, number()) * kVectorOfRow;
+    Expr count(const Expr &part) const { return of_count(part, most(), rest()); }
+    // 1 / count, of which there are two: no part divides.
+    Expr share(const Expr &part) const {
+        return of_count(part, 1.f / cast<float>(most()), 1.f / cast<float>(rest()));
     }
 
 private:
+    // Counts of the parts that have most elements, and of the others.
+    Expr most() const {
+        return op_.nhwc ? Expr(length_) : ceil_div(vectors_, number()) * kVectorOfRow;
+    }
+    Expr rest() const {
+        return op_.nhwc ? op_.width - (number() - 1) * length_ : vectors_ / number() * kVectorOfRow;
+    }
+    Expr of_count(const Expr &part, const Expr &most, const Expr &rest) const {
+        return select(part < (op_.nhwc ? number() - 1 : vectors_ % number()), most, rest);
+    }
     Expr vector(const Expr &part, const Expr &i) const {
         return i / kVectorOfRow * number() + part;
     }
@@ -96,6 +77,36 @@ private:
     const int length_;
     const Expr vectors_;
 };
+
+// stages.statistics, from of_block of all parts of a group's channels.
+void merge_parts(const GroupNormOperands &op, const GroupNormSizes &sizes, const Blocks &blocks,
+                 const PartsOfRow &parts, GroupNorm &stages) {
+    const Expr first = group * op.channels_of_group();
+    const Expr start = stages.of_block(within(first, op.channels), 0, 0, 0, g, n)[0];
+    // Of a part: the distance of its middle from the start, its sums, and its number.
+    const auto over_parts = [&](const char *name, const auto &term) {
+        return sums_over_parts(
+            name, op, sizes, blocks.numbers, 1, [&](const Expr &channel, const Box &part) {
+                const Tuple of = stages.of_block(channel, part[0], part[1], part[2], g, n);
+                return Values{term(strict_float(of[0] - start), of[1], of[2], part[0])};
+            });
+    };
+    stages.channel_offsets = over_parts(
+        "part_offsets", [&](const Expr &distance, const Expr &sum, const Expr &, const Expr &part) {
+            return strict_float(distance * cast<float>(parts.count(part)) + sum);
+        });
+    // Each term reads it: not by a division.
+    const Expr offset = value(stages.channel_offsets.total, {group, g, n}) * (1.f / op.count());
+    stages.channel_squares = over_parts("part_squares", [&](const Expr &distance, const Expr &sum,
+                                                            const Expr &squares, const Expr &part) {
+        const Expr count = cast<float>(parts.count(part)), mean = sum * parts.share(part);
+        const Expr from_mean = strict_float(distance + (mean - offset));
+        return strict_float(strict_float(squares - sum * mean) + count * from_mean * from_mean);
+    });
+    stages.statistics = Func("statistics");
+    stages.statistics(group, g, n) =
+        statistics_of(op, start, offset, value(stages.channel_squares.total, {group, g, n}));
+}
 
 }  // namespace
 
@@ -121,7 +132,7 @@ GroupNorm group_norm_by_parts(const GroupNormOperands &op, const GroupNormSizes 
     };
     blocks.count = [&](const Box &b) { return cast<float>(parts.count(b[0])); };
     add_blocks(blocks, stages);
-    merge_parts(op, sizes, blocks, stages);
+    merge_parts(op, sizes, blocks, parts, stages);
 
     const Expr first = group * op.channels_of_group();
     Values factors = factors_of(op, stages.statistics(group, g, n), within(first + c, op.channels));

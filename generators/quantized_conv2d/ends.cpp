@@ -2,6 +2,7 @@
 
 #include "generators/activation.h"
 #include "generators/region.h"
+#include "generators/vectors.h"
 
 using namespace Halide;
 
@@ -68,6 +69,18 @@ Expr number(const QuantizedConv2dOperands &op, const Expr &stored) {
     const Expr positive = cast<int32_t>(stored);
     if (!op.input_signed.defined()) return positive;
     return select(op.input_signed, cast<int32_t>(reinterpret<int8_t>(stored)), positive);
+}
+
+Expr stored_zero(const QuantizedConv2dOperands &op) { return cast<uint8_t>(op.input_zero_point); }
+
+Func padded_bytes(const QuantizedConv2dOperands &op,
+                  const std::function<Expr(const Expr &x, const Expr &y)> &byte) {
+    const Expr inside = byte(clamp(x, 0, op.width - 1), clamp(y, 0, op.height - 1));
+    Func padded("padded");
+    padded(c, g, x, y, n) =
+        op.pointwise ? inside
+                     : select(within(x, op.width) && within(y, op.height), inside, stored_zero(op));
+    return padded;
 }
 
 void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, ZeroPoints zero_points) {

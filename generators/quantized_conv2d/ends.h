@@ -1,6 +1,8 @@
 #pragma once
 // What all algorithms of a quantised convolution begin and end with.
 
+#include <functional>
+
 #include "generators/conv2d/line_pixel.h"
 #include "generators/quantized_conv2d/quantized_conv2d.h"
 
@@ -18,6 +20,15 @@ Halide::Expr input_y(const QuantizedConv2dOperands &op, const Halide::Expr &r,
 
 // A byte of the input as a number.
 Halide::Expr number(const QuantizedConv2dOperands &op, const Halide::Expr &stored);
+
+// What is stored outside of the input of bytes.
+Halide::Expr stored_zero(const QuantizedConv2dOperands &op);
+
+// Bytes of the input, byte(x, y) of a place inside, with stored_zero() around them, which 1x1
+// filters, that have no outside, need not fill in.
+Halide::Func padded_bytes(
+    const QuantizedConv2dOperands &op,
+    const std::function<Halide::Expr(const Halide::Expr &x, const Halide::Expr &y)> &byte);
 
 // What sums start from, and what a sum is multiplied by and moved by: of each filter, zero past the
 // last one.

@@ -10,18 +10,11 @@ namespace hk::generators {
 
 namespace {
 
-Expr stored_zero(const QuantizedConv2dOperands &op) { return cast<uint8_t>(op.input_zero_point); }
-
-// Past the last channel the filter is zero: of the input the last vector is read again. Outside the
-// image it is the zero point, which 1x1 filters, that have no outside, need not fill in.
-Func padded_bytes(const QuantizedConv2dOperands &op, int vector) {
-    const Expr stored = op.input(in_last_vector(c, op.channels, vector), g,
-                                 clamp(x, 0, op.width - 1), clamp(y, 0, op.height - 1), n);
-    Func padded("padded");
-    padded(c, g, x, y, n) =
-        op.pointwise ? stored
-                     : select(within(x, op.width) && within(y, op.height), stored, stored_zero(op));
-    return padded;
+// Past the last channel the filter is zero: of the input the last vector is read again.
+Func padded_vectors(const QuantizedConv2dOperands &op, int vector) {
+    return padded_bytes(op, [&](const Expr &px, const Expr &py) {
+        return op.input(in_last_vector(c, op.channels, vector), g, px, py, n);
+    });
 }
 
 // Bytes are of the type that they have. Where pixels are in the place of filters they are s8, as
@@ -132,13 +125,13 @@ Expr sum_bytes(QuantizedConv2dOperands &op, const ProductForm &form,
     } else if (form.rows > 0) {
         read_turned_image(op, stages);
         copy_filter(op, op.weight, products);
-        stages.padded = padded_bytes(op, vector);
+        stages.padded = padded_vectors(op, vector);
     } else if (form.windows) {
         taps = read_folded_windows(op, stored_zero(op), products);
         stages.padded = op.input;
     } else {
         if (products.in_rows) read_channels_last(op, op.input, op.weight, products);
-        stages.padded = padded_bytes(op, vector);
+        stages.padded = padded_vectors(op, vector);
     }
     begin(op, stages, ZeroPoints::in_sums_without_terms);
     products.start = stages.start;

@@ -77,24 +77,16 @@ Expr dot(const Expr &bytes, const Expr &weights) {
     return Internal::VectorReduce::make(Internal::VectorReduce::Add, product, 1);
 }
 
-// The input with its zero point around it, for windows' sums.
-Func padded_bytes(const QuantizedConv2dOperands &op) {
-    Func padded("padded");
-    padded(c, g, x, y, n) =
-        select(within(x, op.width) && within(y, op.height),
-               op.input(c, g, clamp(x, 0, op.width - 1), clamp(y, 0, op.height - 1), n) ^
-                   cast<uint8_t>(op.input_flip),
-               cast<uint8_t>(op.input_zero_point));
-    return padded;
-}
-
 }  // namespace
 
 QuantizedConv2dWords quantized_conv2d_words(const QuantizedConv2dOperands &op, const Expr &rows,
                                             const Expr &images, int tile) {
     constexpr ZeroPoints zero_points = ZeroPoints::in_sums_without_terms;
     QuantizedConv2dWords stages;
-    stages.padded = padded_bytes(op);
+    // For windows' sums.
+    stages.padded = padded_bytes(op, [&](const Expr &px, const Expr &py) {
+        return op.input(c, g, px, py, n) ^ cast<uint8_t>(op.input_flip);
+    });
     begin(op, stages, zero_points);
 
     const Steps of(op);

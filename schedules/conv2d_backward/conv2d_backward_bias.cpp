@@ -8,7 +8,7 @@ namespace hk::schedules {
 // GPU: a warp of lanes, and parts enough for a device's threads.
 PartialSums backward_bias_sums(const Conv2dSizes &context) {
     const int vector = context.target.natural_vector_size<float>();
-    const bool gpu = context.schedule == "thread_per_part";
+    const bool gpu = context.schedule != "parallel_parts";
     PartialSums sums =
         gpu ? PartialSums{context.nhwc ? 1 : 32, 64} : PartialSums{context.nhwc ? 1 : vector, 8};
     Knobs knobs(context.knobs);

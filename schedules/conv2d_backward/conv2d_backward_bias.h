@@ -20,6 +20,8 @@ void backward_bias_parallel_parts(generators::Conv2dBackwardBias &stages,
 }  // namespace cpu
 
 namespace gpu {
+void backward_bias_block_per_part(generators::Conv2dBackwardBias &stages,
+                                  const Conv2dSizes &context);
 void backward_bias_thread_per_part(generators::Conv2dBackwardBias &stages,
                                    const Conv2dSizes &context);
 }  // namespace gpu
@@ -28,6 +30,7 @@ void backward_bias_thread_per_part(generators::Conv2dBackwardBias &stages,
 inline const Table<generators::Conv2dBackwardBias, Conv2dSizes> conv2d_backward_bias_schedules = {
     {"root", root_of_sizes},
     {"parallel_parts", cpu::backward_bias_parallel_parts},
+    {"block_per_part", gpu::backward_bias_block_per_part},
     {"thread_per_part", gpu::backward_bias_thread_per_part}};
 
 }  // namespace hk::schedules

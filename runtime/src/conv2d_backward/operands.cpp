@@ -1,5 +1,6 @@
 #include "conv2d_backward/operands.h"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <utility>
@@ -29,6 +30,22 @@ bool has_lines_of_filters(const Conv2dOperands &operands) {
     const Dim &channel = operands.weight.dims[2];  // s, r, c, k, g
     return is_line(operands.problem, {&operands.input}) &&
            (channel.stride == 1 || channel.extent == 1);
+}
+
+// Of nchw lanes of a bias' sum are along columns: rows that lie one behind the other become longer
+// ones, of which parts of the sum still have some each.
+void join_rows(Conv2dOperands &operands) {
+    constexpr int64_t kMostColumns = 256;
+    if (operands.problem.options.layout == Layout::nhwc ||
+        !is_line(operands.problem, {&operands.output})) {
+        return;
+    }
+    Dim &x = operands.output.dims[0], &y = operands.output.dims[1];
+    int64_t rows = std::clamp<int64_t>(kMostColumns / x.extent, 1, y.extent);
+    while (y.extent % rows != 0) rows--;
+    if (rows == 1) return;
+    x = {x.extent * rows, 1};
+    y = {y.extent / rows, x.extent};
 }
 
 }  // namespace
@@ -67,6 +84,9 @@ void normalise_backward_weight(Conv2dOperands &operands) {
     canonicalise(operands);
 }
 
-void normalise_backward_bias(Conv2dOperands &operands) { canonicalise(operands); }
+void normalise_backward_bias(Conv2dOperands &operands) {
+    join_rows(operands);
+    canonicalise(operands);
+}
 
 }  // namespace hk::detail

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "schedules/gpu_block.h"
 #include "schedules/gpu_elements.h"
 #include "schedules/tensor_product/tensor_product_atomic.h"
@@ -41,6 +43,43 @@ void gather_vectors(TensorProductAtomic &stages, const RVar &vector, const Tiles
         .unroll(stages.i);
 }
 
+// To shared memory by all threads of the block: neighbours copy what lies next to each other along
+// `near`, and each `together` elements, for which it finds the channel once.
+void copy(Func &tile, const LoopLevel &slice, const std::vector<std::pair<Var, int>> &extents,
+          const Var &near, const Var &far, const Var &together, const Tiles &t) {
+    const Var element("element"), copy("copy"), t0("t0"), t1("t1");
+    tile.compute_at(slice).store_in(MemoryType::GPUShared);
+    for (const auto &[dim, extent] : extents) tile.bound_extent(dim, extent);
+    tile.fuse(near, far, element);
+    for (size_t d = 2; d < extents.size(); d++) tile.fuse(element, extents[d].first, element);
+    tile.split(element, copy, element, t.threads(), TailStrategy::GuardWithIf)
+        .split(element, t1, t0, t.threads_k)
+        .reorder(together, copy, t0, t1)
+        .unroll(copy)
+        .gpu_threads(t0, t1)
+        .never_partition_all();
+}
+
+// Neighbours in the weight that neighbours of a block copy: a sector of memory.
+constexpr int kNear = 8;
+
+// Both operands of a slice. A thread loads the places of four pairs, and stores their values, as
+// one vector; of the weight it has each kNear-th channel of the output.
+void copy_slice(TensorProductAtomic &stages, const LoopLevel &slice, const Tiles &t) {
+    const auto &[m, c, g, i, tile] = std::tie(stages.m, stages.c, stages.g, stages.i, stages.t);
+    const int near = std::min(t.tile_k, kNear);
+    const Var ms("ms"), pairs("pairs"), pair("pair");
+    stages.matrix.align_storage(m, t.tile_k + near).split(m, ms, m, near);
+    copy(stages.matrix, slice, {{m, t.tile_k}, {c, t.tile_c}, {g, 1}, {tile, 1}}, m, c, ms, t);
+    stages.matrix.unroll(ms);
+    stages.gathered.reorder_storage(i, c, g, tile)
+        .align_storage(i, t.tile_x + 4)
+        .split(i, pairs, pair, std::min(t.tile_x, 4));
+    copy(stages.gathered, slice, {{c, t.tile_c}, {i, t.tile_x}, {g, 1}, {tile, 1}}, c, pairs, pair,
+         t);
+    stages.gathered.vectorize(pair);
+}
+
 // The output's first values, an element a thread.
 void set_out(TensorProductAtomic &stages) {
     element_a_thread(stages.output, {stages.m, stages.g, stages.o});
@@ -67,11 +106,14 @@ TensorProductAtomicSizes tensor_product_atomic_sizes(const Context &context) {
 // which are 0.75 of the loop, from rows that eight threads of the warp read together; the next
 // blocks are of the same pairs and other channels, and find the rows in the cache.
 //
-// Other rows are staged too, 4 * 16 * (36 + 132) = 10752 bytes: 0.8 of the main loop are FMAs.
-// Lost: their floats one by one from global memory, 0.4. large: 64 channels of 128 pairs, by twice
-// as many threads, 4 * 16 * (68 + 132) = 12800 bytes, for sums so long and outputs so wide that
-// rows would be read from global memory four times and more. Lost by arithmetic: a channel a thread
-// and 16 pairs, whose additions are 128 bytes a warp, but one load from memory an FMA.
+// Other rows are staged too, 4 * 8 * (40 + 132) = 5504 bytes, and no access has a conflict. Of the
+// main loop 0.76 are FMAs with the 4 x 16 sums a thread of `any`; 0.74 with 4 x 8 and slices of 16
+// channels, and on an H100's model a quarter more time (explorer show tensor_product_atomic/any
+// --target cuda --count --case voxels=2000,kernel=3,c=130,m=65,mode=atomic). Lost: their floats
+// one by one from global memory, 0.4. large: 64 channels of 128 pairs, by twice as many threads,
+// 4 * 16 * (72 + 132) = 13056 bytes, for sums so long and outputs so wide that rows would be read
+// from global memory four times and more. Lost by arithmetic: a channel a thread and 16 pairs,
+// whose additions are 128 bytes a warp, but one load from memory an FMA.
 void tensor_product_atomic(TensorProductAtomic &stages, const Context &context) {
     const Block block = block_of(stages, tiles_of(context));
     const Tiles &t = block.tiles();
@@ -92,17 +134,15 @@ void tensor_product_atomic(TensorProductAtomic &stages, const Context &context) 
     }
 
     const LoopLevel slice(stages.product, rc.y);
-    const int padded = stages.vectors ? t.tile_k : t.tile_k + 4 + t.tile_x + 4;
-    Tiles::estimate_shared(t.tile_c * padded, stages.matrix.type().bytes());
+    if (!stages.vectors) {
+        Tiles::estimate_shared(t.tile_c * (t.tile_k + kNear + t.tile_x + 4),
+                               stages.matrix.type().bytes());
+        copy_slice(stages, slice, t);
+        return;
+    }
+    Tiles::estimate_shared(t.tile_c * t.tile_k, stages.matrix.type().bytes());
     cooperative_copy(stages.matrix, slice,
                      {{stages.m, t.tile_k}, {stages.c, t.tile_c}, {stages.g, 1}, {stages.t, 1}},
-                     block.threads());
-    if (stages.vectors) return;
-    stages.matrix.align_storage(stages.m, t.tile_k + 4);
-    stages.gathered.reorder_storage(stages.i, stages.c, stages.g, stages.t)
-        .align_storage(stages.i, t.tile_x + 4);
-    cooperative_copy(stages.gathered, slice,
-                     {{stages.c, t.tile_c}, {stages.i, t.tile_x}, {stages.g, 1}, {stages.t, 1}},
                      block.threads());
 }
 
