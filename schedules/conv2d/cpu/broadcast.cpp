@@ -82,6 +82,9 @@ PackedTile choose(const Conv2dContext &context) {
     const int registers = vector_registers(context.target);
     if (widest < kFilterBlock) fit_16_registers(tile, context, widest);
     knobs.require(tile.block % tile.lanes == 0, "block is a multiple of lanes");
+    knobs.require(!tile.windows || (context.nhwc && context.dilation_x == 1 && tile.stage &&
+                                    context.filter_packed && !context.pairs),
+                  "windows:1 is of nhwc, packed filters and dilations of 1 along rows, with stage");
     const int vectors = tile.block / tile.lanes;
     knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1, registers);
     return tile;

@@ -41,8 +41,7 @@ DepthwiseTile choose(const Conv2dContext &context) {
     // for what taps share, and read whole lines of a cache; pixels that are whole, in the order of
     // memory, stay so in tiles of one row: of two, explorer run conv2d_backward_data
     // 56x56_144-144_3x3_depthwise --knobs stage:0,tile_x:4,tile_y:2,whole:1 has 0.67 of the speed.
-    // With a stride of 2 windows share few rows, and the order of memory counts for more: tiles of
-    // 40x40_256-256_3x3_s2_depthwise take 0.72 of the time that those of neighbouring rows do.
+    // With a stride of 2 windows share few rows, and the order of memory counts for more.
     // Tiles of one row of a known width stay; groups of rows that name lanes may be no more.
     const bool fits =
         context.knobs.find("lanes:") != std::string::npos ||
