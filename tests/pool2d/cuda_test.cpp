@@ -50,7 +50,9 @@ TEST_F(CudaPool2d, LaunchesOfEveryRowAreLegal) {
                         SCOPED_TRACE(row.name);
                         driver().clear();
                         call();
-                        EXPECT_EQ(tests::launches().size(), 1u);
+                        // What there is of windows that are not known, first.
+                        const bool windows = row.schedule == std::string("column_per_thread");
+                        EXPECT_EQ(tests::launches().size(), windows ? 2u : 1u);
                         expect_launches_of(row);
                         launched.insert(row.name);
                     };
