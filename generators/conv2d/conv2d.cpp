@@ -61,6 +61,14 @@ Func pad_pairs(const Conv2dOperands &op, const PackedSum &sum, RDom &elements) {
     return with_zeros_around(op.input, op.width, op.height, op.pointwise, type);
 }
 
+Expr input_x(const Conv2dOperands &op, const Expr &s) {
+    return x * op.stride_x + s * op.dilation_x - op.padding_left;
+}
+
+Expr input_y(const Conv2dOperands &op, const Expr &r) {
+    return y * op.stride_y + r * op.dilation_y - op.padding_top;
+}
+
 Expr is_inside(const Conv2dOperands &op, const Expr &row) { return row >= 0 && row < op.height; }
 
 using Place = std::array<Expr, 3>;  // of a term: c, s, r; of a pair's: the pair, s, r
@@ -166,14 +174,6 @@ void sum_pairs(const Conv2dOperands &op, const PackedSum &packed, Conv2d &stages
 }
 
 }  // namespace
-
-Expr input_x(const Conv2dOperands &op, const Expr &s) {
-    return x * op.stride_x + s * op.dilation_x - op.padding_left;
-}
-
-Expr input_y(const Conv2dOperands &op, const Expr &r) {
-    return y * op.stride_y + r * op.dilation_y - op.padding_top;
-}
 
 Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
     Conv2d stages;

@@ -56,10 +56,6 @@ struct Conv2dOperands : Conv2dGeometry {
     Halide::Target target;
 };
 
-// The input's column and row that a pixel x, y of the output meets with a tap of the filter.
-Halide::Expr input_x(const Conv2dOperands &operands, const Halide::Expr &s);
-Halide::Expr input_y(const Conv2dOperands &operands, const Halide::Expr &r);
-
 // Where the operands' weight is not packed yet, it is here, in blocks of `block` output channels,
 // zero-filled at the end: packed(k % block, c, s, r, k / block, g). Of a packed one `block` is what
 // a schedule computes at once. `rows_inside`: the sum leaves out the rows of the filter that meet

@@ -23,7 +23,15 @@ Func fill_up_slices(const Conv2dOperands &op) {
     return filled;
 }
 
-Func pad_slices(const Conv2dOperands &op) {
+Expr input_x(const Conv2dOperands &op, const Expr &s) {
+    return x * op.stride_x + s * op.dilation_x - op.padding_left;
+}
+
+Expr input_y(const Conv2dOperands &op, const Expr &r) {
+    return y * op.stride_y + r * op.dilation_y - op.padding_top;
+}
+
+Func pad(const Conv2dOperands &op) {
     return with_zeros_around(fill_up_slices(op), op.width, op.height, op.pointwise, op.type);
 }
 
@@ -58,7 +66,7 @@ void read(Conv2dOperands &op, const SliceForm &form, Conv2dSlices &stages) {
             stages.padded = op.input;
             return;
         case SliceSource::image:
-            stages.padded = pad_slices(op);
+            stages.padded = pad(op);
             return;
         case SliceSource::taps:
             stages.tap = read_taps(op);

@@ -1,13 +1,14 @@
 #include "generators/conv2d_backward/conv2d_backward_weight.h"
 
 #include "generators/accumulated.h"
-#include "generators/region.h"
 
 using namespace Halide;
 
 namespace hk::generators {
 
 namespace {
+
+const Range kAll = {Expr(), Expr()};
 
 // An image that is not read past its channels and groups, nor past its edges where they are given.
 Func read_inside(const Func &image, const Expr &channels, const Expr &groups, const Expr &width,

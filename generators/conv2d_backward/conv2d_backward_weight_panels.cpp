@@ -1,12 +1,12 @@
 #include "generators/conv2d_backward/conv2d_backward_weight_panels.h"
 
-#include "generators/region.h"
-
 using namespace Halide;
 
 namespace hk::generators {
 
 namespace {
+
+const Range kAll = {Expr(), Expr()};
 
 void pack(const Conv2dBackwardWeightOperands &op, const WeightPanels &size,
           Conv2dBackwardWeightPanels &stages) {

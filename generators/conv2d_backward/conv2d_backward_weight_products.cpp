@@ -16,10 +16,10 @@ Expr there(const Var &channel, const Expr &count, const Type &type) {
 }
 
 // What an element of a filter is of. A vector of elements has one tap.
-struct FilterElement {
+struct Element {
     Expr channel, s = 0, r = 0;
 
-    FilterElement(const Conv2dBackwardWeightOperands &op, const PixelLine &line, const Expr &e)
+    Element(const Conv2dBackwardWeightOperands &op, const PixelLine &line, const Expr &e)
         : channel(e) {
         if (!line.vectors.value.defined()) return;
         const int vector = pixel_vector(op.type);
@@ -50,7 +50,7 @@ Func met(const Conv2dBackwardWeightOperands &op, const PixelLine &line,
             select(on_line, op.input(at, g, clamp(pixel, 0, pixels - 1), 0, 0), zero);
         return tap;
     }
-    const FilterElement of(op, line, at);
+    const Element of(op, line, at);
     const Expr row = quotient(pixel, line.columns), image = quotient(row, line.rows);
     const Expr column = pixel - row * line.columns.value,
                row_of_image = row - image * line.rows.value;

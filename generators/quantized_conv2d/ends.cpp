@@ -1,7 +1,6 @@
 #include "generators/quantized_conv2d/ends.h"
 
 #include "generators/activation.h"
-#include "generators/region.h"
 #include "generators/vectors.h"
 
 using namespace Halide;
@@ -9,6 +8,8 @@ using namespace Halide;
 namespace hk::generators {
 
 namespace {
+
+const Range everything = {Expr(), Expr()};
 
 // The rows of a sum of bytes that is multiplied by `zero_point`.
 Expr summed_rows(const QuantizedConv2dOperands &op, const Expr &zero_point,
@@ -84,7 +85,7 @@ Func padded_bytes(const QuantizedConv2dOperands &op,
 }
 
 void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, ZeroPoints zero_points) {
-    const Region filters = {{0, op.filters}, kAll};
+    const Region filters = {{0, op.filters}, everything};
     const Expr rows = summed_rows(op, op.input_zero_point, zero_points);
     stages.filter_sum = Func("filter_sum");
     stages.filter_sum(k, g) = 0;
@@ -98,7 +99,7 @@ void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, ZeroP
         d = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "filter_r");
         // Past the last filter it is that one's again, of which nothing is stored.
         const Func weight = BoundaryConditions::repeat_edge(
-            op.weight, Region{kAll, kAll, kAll, {0, op.filters}, kAll});
+            op.weight, Region{everything, everything, everything, {0, op.filters}, everything});
         stages.filter_sum(k, g) += cast<int32_t>(weight(d.x, d.y, d.z, k, g));
     }
 

@@ -27,10 +27,10 @@ struct Folds {
 };
 
 // The byte c of a line of the copy, or of a filter's row.
-struct FoldedPlace {
+struct Place {
     Expr pixel, row, channel;
 
-    FoldedPlace(const Folds &of, const Expr &c) {
+    Place(const Folds &of, const Expr &c) {
         pixel = whole_quotient(c / kHalf, of.of_pixel / kHalf);
         const Expr word = c / kWord - pixel * (of.of_pixel / kWord);
         row = select(of.folds, word, 0);
@@ -45,7 +45,7 @@ struct FoldedPlace {
 
 Func copied_lines(const Folds &of, const Expr &outside) {
     const QuantizedConv2dOperands &op = of.image;
-    const FoldedPlace at(of, c);
+    const Place at(of, c);
     const Expr at_x = at.pixel - op.padding_left;
     const Expr at_y = y * of.step + at.row * op.dilation_y - op.padding_top;
     const Expr value = op.input(clamp(at.channel, 0, op.channels - 1), g,
@@ -58,7 +58,7 @@ Func copied_lines(const Folds &of, const Expr &outside) {
 
 Func copied_filter(const Folds &of) {
     const QuantizedConv2dOperands &op = of.image;
-    const FoldedPlace at(of, c);
+    const Place at(of, c);
     const Expr value =
         op.weight(clamp(at.channel, 0, op.channels - 1), clamp(at.pixel, 0, op.kernel_w - 1),
                   clamp(of.rows * r + at.row, 0, op.kernel_h - 1), k, g);
@@ -99,7 +99,7 @@ Expr read_folded_windows(QuantizedConv2dOperands &op, const Expr &outside, Conv2
     stages.groups = op.groups;
     stages.vectors_of_channels = op.channels;
     op.weight = stages.transposed;
-    op.has_tap = [of](const Expr &c, const Expr &r) { return FoldedPlace(of, c).has_term(of, r); };
+    op.has_tap = [of](const Expr &c, const Expr &r) { return Place(of, c).has_term(of, r); };
     return copy.taps;
 }
 

@@ -1,13 +1,14 @@
 #include "generators/quantized_conv2d/quantized_conv2d.h"
 
 #include "generators/quantized_conv2d/ends.h"
-#include "generators/region.h"
 
 using namespace Halide;
 
 namespace hk::generators {
 
 namespace {
+
+const Range everything = {Expr(), Expr()};
 
 // An element of the input as pad() has it; of halves, whose factors have 16 bits, a word of those.
 Expr flipped(const QuantizedConv2dOperands &op, const Expr &stored, bool halves = false) {
@@ -32,16 +33,18 @@ Func pad(const QuantizedConv2dOperands &op, bool fill_channels, bool halves = fa
     const Range columns = {0, op.width}, rows = {0, op.height};
     Func inside;
     if (op.pointwise) {
-        inside = BoundaryConditions::repeat_edge(value, Region{kAll, kAll, columns, rows, kAll});
+        inside = BoundaryConditions::repeat_edge(
+            value, Region{everything, everything, columns, rows, everything});
     } else {
-        inside = BoundaryConditions::constant_exterior(value, zero,
-                                                       Region{kAll, kAll, columns, kAll, kAll});
-        inside = BoundaryConditions::constant_exterior(inside, zero,
-                                                       Region{kAll, kAll, kAll, rows, kAll});
+        inside = BoundaryConditions::constant_exterior(
+            value, zero, Region{everything, everything, columns, everything, everything});
+        inside = BoundaryConditions::constant_exterior(
+            inside, zero, Region{everything, everything, everything, rows, everything});
     }
     if (fill_channels)
         inside = BoundaryConditions::constant_exterior(
-            inside, cast(value.type(), 0), Region{{0, op.channels}, kAll, kAll, kAll, kAll});
+            inside, cast(value.type(), 0),
+            Region{{0, op.channels}, everything, everything, everything, everything});
     Func padded("padded");
     padded(c, g, x, y, n) = inside(c, g, x, y, n);
     return padded;
@@ -202,7 +205,8 @@ QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op,
     stages.tap = Func("tap");
     stages.tap(i, w, s, r, g, x, y, n) = stages.window(i, w, g, input_x(op, s), input_y(op, r), n);
     const Func filled = BoundaryConditions::constant_exterior(
-        op.weight, cast<int8_t>(0), Region{{0, op.channels}, kAll, kAll, {0, op.filters}, kAll});
+        op.weight, cast<int8_t>(0),
+        Region{{0, op.channels}, everything, everything, {0, op.filters}, everything});
     const Expr stored = op.integer() ? op.weight(near, s, r, min(k, op.filters - 1), g)
                                      : filled(channel, s, r, k, g),
                weight = cast<int32_t>(stored) - op.weight_zero_point;

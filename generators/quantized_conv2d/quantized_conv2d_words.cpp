@@ -23,10 +23,10 @@ struct Steps {
 };
 
 // Of a line, or a step, the pixel or the tap that a word is of, and which of its words it is.
-struct WordPlace {
+struct Place {
     Expr pixel, word;
 
-    WordPlace(const Steps &of, const Expr &word)
+    Place(const Steps &of, const Expr &word)
         : pixel(whole_quotient(word, of.of_pixel)), word(word - pixel * of.of_pixel) {}
 
     // Its bytes, byte(channel, whether there is one): past the last channel that one again.
@@ -47,7 +47,7 @@ Expr four_of(const Expr &byte) { return cast<uint32_t>(byte) * Expr(uint32_t{0x0
 // Words are copied as any of 32 bits. Past the last channel they have anything, as the filter has
 // zeros there.
 Func copied_image(const QuantizedConv2dOperands &op, const Steps &of) {
-    const WordPlace at(of, w);
+    const Place at(of, w);
     const Expr px = at.pixel - op.padding_left, py = y - op.padding_top;
     const Expr word = at.of_bytes(op.channels, [&](const Expr &channel, const Expr &) {
         return op.input(channel, g, clamp(px, 0, op.width - 1), clamp(py, 0, op.height - 1), n);
@@ -60,7 +60,7 @@ Func copied_image(const QuantizedConv2dOperands &op, const Steps &of) {
 }
 
 Func copied_filter(const QuantizedConv2dOperands &op, const Steps &of) {
-    const WordPlace at(of, w);
+    const Place at(of, w);
     const Expr tap = unsafe_promise_clamped(min(s + at.pixel, op.kernel_w - 1), 0, op.kernel_w - 1);
     const Expr word = at.of_bytes(op.channels, [&](const Expr &channel, const Expr &has) {
         return select(has, op.weight(channel, tap, r, min(k, op.filters - 1), g), cast<int8_t>(0));
