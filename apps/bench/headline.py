@@ -8,8 +8,7 @@ from summary import ratio_text
 
 NETWORKS = ["resnet50", "mobilenetv2", "resnext50"]
 OTHERS = ["vgg16", "resnet18", "densenet121", "efficientnet_b0", "mobilenetv3_large", "convnext_t",
-          "yolov8s", "unet", "audio", "first_layers",
-          "small_images"]
+          "yolov8s", "unet", "audio", "first_layers", "small_images"]
 # Label, family, lists; None: the family's others. Families that are not here come last, under their
 # names. Every setting with a ratio is in the table: the test of report.py sees to it.
 LINES = [

@@ -1,6 +1,7 @@
 #include "row_case.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -58,12 +59,15 @@ void look_at(const bench::CaseInfo &info, const bench::Settings &settings, std::
     }
 }
 
-// Cases of all lists in these settings.
+// Not counted: the table's own cases; images that leave most of a chip idle.
+constexpr std::array<std::string_view, 2> kUncounted = {"table", "small_images"};
+
+// Cases of all lists in these settings but those.
 std::vector<bench::CaseInfo> cases_of(const bench::Family &family,
                                       const bench::Settings &settings) {
     std::vector<bench::CaseInfo> cases;
     for (const std::string &list : family.lists()) {
-        if (list == "table") continue;
+        if (std::ranges::find(kUncounted, list) != kUncounted.end()) continue;
         for (bench::CaseInfo &info : family.cases(list, settings)) {
             if (!info.type || *info.type == settings.type) cases.push_back(std::move(info));
         }

@@ -105,6 +105,8 @@ private:
         if ((name == "filled_16" || name == "filled_32") &&
             constraint.relation == Relation::at_most)
             group_filters_ = allowed("filters_per_group", 1);
+        else if (name == "channels_filled_16" && constraint.relation == Relation::at_most)
+            group_channels_ = allowed("channels_per_group", 1);
         else if (name == "filled_32")
             group_filters_ =
                 allowed("filters_per_group", round_up(group_filters_, 32) - one_in(random_, 2));
