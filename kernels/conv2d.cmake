@@ -177,12 +177,15 @@ row(cpu  panels                 packed_panels         columns           f32     
 # Rows of all channels are copied with their padding once a task (stage:2) where filters are few and with stride 2, where
 # vectors of filters would be partly empty, or stored one by one: bench --layout nchw --list resnext50 --filter g32 (the
 # other by --row staged). With more channels the sums are longer than the stores.
+# panels_few: without AVX-512 panels of few channels pay from five filters on; by --row few_s1 28x28_1-32_3x3 takes 4 times as
+# long, by --row staged 14x14_6-16_5x5 2.8 times (bench --layout nchw --list small_images, on Zen 3).
 row(cpu  few_filters_s1         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_1 out_w>=14 columns_rows)
 row(cpu  few_filters_s2         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_2 out_w>=14 columns_rows)
 row(cpu  grouped8_s1            packed                columns           f32           nchw       vectors:2,filters:8,rows:7,stage:2   filters_per_group=8 stride_1 out_w>=14 columns_rows)
 row(cpu  grouped8_s2            packed                columns           f32           nchw       vectors:2,filters:8,rows:7,stage:2   filters_per_group=8 stride_2 out_w>=14 columns_rows)
 row(cpu  grouped16_s1           packed                columns           f32           nchw       vectors:1,filters:16,rows:7,stage:2  filters_per_group=16 stride_1 out_w>=14 columns_rows)
 row(cpu  columns_s2             packed                columns           f32           nchw       vectors:1,filters:16,rows:2,stage:2  channels_per_group<=40 filters_per_group>=12 stride_2 out_w>=14 columns_rows)
+row(cpu  panels_few             packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_1 depth<=511 channels_per_group<=12 filters_per_group>=5 groups=1 panels avx512=0)
 row(cpu  few_s1                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group<=12 filters_per_group>=16 stride_1 out_w>=28 bounded_copy)
 row(cpu  1x1_64                 packed                broadcast         f32           nhwc       block:64/16,tile_x:6/7,chunk:8/4,outer:2/8,stage:0   1x1 filters_per_group%64=0 out_w>=64)
 row(cpu  1x1_48                 packed                broadcast         f32           nhwc       block:48/16,tile_x:8/7,chunk:8/4,outer:2/8,stage:0   1x1 filters_spared>=16)
