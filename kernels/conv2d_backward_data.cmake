@@ -124,7 +124,7 @@ row(cpu  1x1_short           packed                broadcast         f32        
 row(cpu  1x1_passes          packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,chunk:512,outer:1 1x1 stride_1 out_w<=399 avx512=0)
 row(cpu  1x1_small           packed                broadcast         f32           nhwc       block:32,tile_x:10/7,stage:0,outer:1        1x1 stride_1 out_w<=64 avx512>=1)
 row(cpu  1x1_64_passes       packed                broadcast         f32           nhwc       block:64/32,tile_x:6/7,stage:0,chunk:512,outer:1 1x1 stride_1 channels_per_group%64=0 out_w<=4096 avx512>=1)
-row(cpu  1x1_64_large        packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,outer:1           1x1 stride_1 channels_per_group%64=0 weight_size>=524288 avx512>=1)
+row(cpu  1x1_64_large        packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,outer:1           1x1 stride_1 channels_per_group%64=0 weight_size>=524288)
 row(cpu  1x1_64              packed                broadcast         f32           nhwc       block:64/16,tile_x:6/7,stage:0,chunk:8      1x1 stride_1 channels_per_group%64=0 avx512>=1)
 row(cpu  1x1_to_24           packed                broadcast         f32           nhwc       lanes:16/8,block:32/24,tile_x:12/7,stage:0,chunk:8 1x1 stride_1 channels_per_group=24 avx512>=1)
 row(cpu  1x1_48              packed                broadcast         f32           nhwc       block:48/16,tile_x:8/7,stage:0,chunk:8      1x1 stride_1 channels_per_group%48=0 avx512>=1)
