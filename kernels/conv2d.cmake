@@ -119,9 +119,10 @@ row(cpu  1x1_dot                dot                   dot               f16,bf16
 row(cpu  3x3_dot                dot                   dot               f32,f16,bf16  nhwc       -                                    prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 # rgb: the first layer; a picture's three channels are no vector, nor are four (bench --list first_layers --filter 64x64,
 # the other by --row staged_32). A loop over one channel is all overhead, as is one over a few where sums leave no register
-# free: windows sums over what a row of a window meets instead (bench --list small_images; by --row staged_32 and staged
-# 28x28_1-32_3x3 takes 6 times as long, 14x14_6-16_5x5 twice). columns, of nchw: vectors of neighbouring columns instead of filters, whose sums need not be
-# stored one by one. 1x1_columns_long: what eight tiles read would not stay in a core's cache.
+# free: windows sums over what a row of a window meets instead (bench --list small_images --filter n8_; by --row staged_32
+# 28x28_1-32_3x3 takes 3.3 times as long, by --row staged 14x14_6-16_5x5 twice). columns, of nchw: vectors of neighbouring
+# columns instead of filters, whose sums need not be stored one by one. 1x1_columns_long: what eight tiles read would not
+# stay in a core's cache.
 # _copied: tiles of AVX2 have a quarter of the sums, and read the image as much more often, here from a copy in one piece
 # (schedules/conv2d/cpu/column_tiles.cpp). panels_s2 stands before rgb_s2, which takes pictures with few filters.
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32/16,tile_x:7/8               channels_per_group=3 full_32 bounded_copy)
@@ -177,8 +178,8 @@ row(cpu  panels                 packed_panels         columns           f32     
 # Rows of all channels are copied with their padding once a task (stage:2) where filters are few and with stride 2, where
 # vectors of filters would be partly empty, or stored one by one: bench --layout nchw --list resnext50 --filter g32 (the
 # other by --row staged). With more channels the sums are longer than the stores.
-# panels_few: without AVX-512 panels of few channels pay from five filters on; by --row few_s1 28x28_1-32_3x3 takes 4 times as
-# long, by --row staged 14x14_6-16_5x5 2.8 times (bench --layout nchw --list small_images, on Zen 3).
+# panels_few: without AVX-512 panels of few channels pay from five filters on; by --row staged_32 28x28_1-32_3x3 takes 4 times
+# as long, by --row staged 28x28_1-6_5x5 6 times (bench --layout nchw --list small_images --filter n8_28x28, on Zen 3).
 row(cpu  few_filters_s1         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_1 out_w>=14 columns_rows)
 row(cpu  few_filters_s2         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_2 out_w>=14 columns_rows)
 row(cpu  grouped8_s1            packed                columns           f32           nchw       vectors:2,filters:8,rows:7,stage:2   filters_per_group=8 stride_1 out_w>=14 columns_rows)

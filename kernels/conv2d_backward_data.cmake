@@ -111,10 +111,10 @@ row(cpu  grouped32           packed                grouped           f32,f16,bf1
 # times as fast (Xeon, family 6, model 167). 1x1_to_24: halves of vectors; bench --family conv2d_backward_data --list
 # mobilenetv2 --filter 56x56_24 --row 1x1 takes 1.3 times as long.
 # Without AVX-512 blocks are of 16 channels, one in a pass, where pixels are few, 49 in tiles of 5, or sums short: they stay in
-# the first cache, and the next one is fetched meanwhile. A filter of 8 MB has a page for each of its rows, of which a pass of
-# one block meets all. 1x1_24: of three vectors, which two blocks of 16 would leave part empty. By explorer run
-# conv2d_backward_data on Zen 3 7x7_320-1280_1x1 --row 1x1_passes takes 1.15 times as long, 56x56_256-64_1x1 --row 1x1 1.06
-# times, 28x28_144-32_1x1 1.1 times, 56x56_24-144_1x1 1.5 times.
+# the first cache, and the next one is fetched meanwhile. bench --family conv2d_backward_data --list resnet50 --filter 7x7_ --row
+# 1x1_passes takes 1.15 times as long on Zen 3 where nothing runs on the core's other thread, else as long. 1x1_24: of three
+# vectors, which two blocks of 16 would leave part empty (explorer run conv2d_backward_data 56x56_24-144_1x1 --row 1x1 takes 1.5
+# times as long).
 row(cpu  1x1_16              packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32          1x1 stride_1 channels_per_group<=16)
 row(cpu  1x1_rows_deep       packed                broadcast         f32           nhwc       block:32,tile_y:2/1,stage:0,outer:1         1x1 stride_1 out_w<=32 out_h>=2 depth_per_pixel>=2)
 row(cpu  1x1_rows            packed                broadcast         f32           nhwc       block:32/16,tile_y:2/1,stage:0,outer:2/4    1x1 stride_1 out_w<=32 out_h>=2)

@@ -100,8 +100,7 @@ Expr factor(const Conv2dOperands &op, const PackedSum &sum, const Place &at, con
     if (kFilterBlock % sum.block != 0) block = min(block, (op.filters - 1) / kFilterBlock);
     const Expr place = k % part + k / part % parts * part;
     // A window's row is longer than the dimension of channels, behind which the next tap's are.
-    const Expr channel =
-        sum.windows ? unsafe_promise_clamped(at[0], 0, op.channels - 1) : at[0];
+    const Expr channel = sum.windows ? unsafe_promise_clamped(at[0], 0, op.channels - 1) : at[0];
     return op.packed(element(place), channel, at[1], at[2], block, g);
 }
 
