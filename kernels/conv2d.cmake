@@ -151,7 +151,7 @@ row(cpu  rgb_s2                 packed                columns           f32,f16,
 row(cpu  1x1_pixels             packed                broadcast         f32           nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         f16           nhwc       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
-row(cpu  1x1_24                 packed                broadcast         f32           nhwc       block:24,tile_x:4,chunk:8,stage:0    1x1 filters_per_group%24=0 filled_16<=95 avx512=0)
+row(cpu  1x1_24                 packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4,chunk:8,stage:0 1x1 filters_per_group%24=0 filled_16<=95 avx512=0)
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:16/8,block:32/24,tile_x:10/7,chunk:4,stage:0 1x1 filters_per_group=24 avx512>=1)
 row(cpu  1x1_columns_copied     packed_columns        columns           f32           nchw       copies:1,chunk:8,of_task:1024        1x1 stride_1 channels_per_group>=32 filters_per_group>=40 out_w>=24 avx512=0)
 row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       plain:0                              1x1 stride_1 channels_per_group>=384 out_w>=16)

@@ -118,7 +118,7 @@ row(cpu  grouped32           packed                grouped           f32,f16,bf1
 row(cpu  1x1_16              packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32          1x1 stride_1 channels_per_group<=16)
 row(cpu  1x1_rows_deep       packed                broadcast         f32           nhwc       block:32,tile_y:2/1,stage:0,outer:1         1x1 stride_1 out_w<=32 out_h>=2 depth_per_pixel>=2)
 row(cpu  1x1_rows            packed                broadcast         f32           nhwc       block:32/16,tile_y:2/1,stage:0,outer:2/4    1x1 stride_1 out_w<=32 out_h>=2)
-row(cpu  1x1_24              packed                broadcast         f32           nhwc       block:24,tile_x:4,stage:0,outer:1           1x1 stride_1 channels_per_group%24=0 channels_filled_16<=95 avx512=0)
+row(cpu  1x1_24              packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4,stage:0,outer:1   1x1 stride_1 channels_per_group%24=0 channels_filled_16<=95 avx512=0)
 row(cpu  1x1_few             packed                broadcast         f32           nhwc       block:16,tile_x:5,stage:0,outer:1           1x1 stride_1 out_w<=64 avx512=0)
 row(cpu  1x1_short           packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,outer:1           1x1 stride_1 filters_per_group<=64 avx512=0)
 row(cpu  1x1_passes          packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,chunk:512,outer:1 1x1 stride_1 out_w<=399 avx512=0)
