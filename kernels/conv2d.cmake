@@ -196,7 +196,7 @@ row(cpu  1x1_32                 packed                broadcast         f32     
 row(cpu  1x1_32                 packed                broadcast         f16           nhwc       block:32/16,tile_x:10/7,chunk:8/4,outer:4/8          1x1 filters_per_group>=17)
 row(cpu  1x1_32                 packed                broadcast         f32           nchw       block:32,chunk:4,outer:4,stage:0     1x1 full_32)
 row(cpu  1x1_32                 packed                broadcast         f16           nchw       block:32,chunk:4,outer:4             1x1 full_32)
-row(cpu  1x1                    packed                broadcast         f32           nhwc       chunk:4/16,outer:8,stage:0           1x1)
+row(cpu  1x1                    packed                broadcast         f32           nhwc       chunk:16/4,outer:8,stage:0           1x1)
 row(cpu  1x1                    packed                broadcast         f32           nchw       chunk:4,outer:8,stage:0              1x1)
 row(cpu  1x1                    packed                broadcast         f16           nhwc,nchw  chunk:4,outer:8                      1x1)
 row(cpu  1x1                    packed                broadcast         bf16          nhwc       block:32,chunk:4,outer:8,stage:0     1x1 pairs)
@@ -209,7 +209,6 @@ row(cpu  1x1                    packed                broadcast         bf16    
 # would not fill (explorer run conv2d 48x32_96-192_2x2_s2 --row staged_32, on Zen 4: 1.3 times as fast).
 row(cpu  staged_48              packed                broadcast         f32           nhwc,nchw  block:48/16,tile_x:8                  filters_spared>=16 bounded_copy)
 row(cpu  staged_32_line         packed                broadcast         f32,f16       nhwc,nchw  block:32/16,tile_x:10/8               filters_per_group>=17 out_h<=1 bounded_copy)
-row(cpu  staged_16_deep         packed                broadcast         f32           nhwc       block:16,outer:4                     filters_per_group>=17 depth_per_pixel>=16 weight_size>=524288 bounded_copy avx512=0)
 row(cpu  staged_32_8            packed                broadcast         f32           nhwc       block:32/16,tile_x:8,outer:4/0       filters_per_group>=17 out_w%8=0 filled_7<=95 bounded_copy)
 row(cpu  staged_32_large        packed                broadcast         f32,f16       nhwc       block:32/16,tile_y:2/1,outer:2/0     filters_per_group>=17 weight_size>=262144 bounded_copy)
 row(cpu  staged_32              packed                broadcast         f32,f16       nhwc       block:32/16,tile_y:2/1               filters_per_group>=17 bounded_copy)

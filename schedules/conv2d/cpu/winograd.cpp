@@ -17,9 +17,9 @@ struct WinogradBlock {
 };
 
 // Where V and M of a block of tiles are larger than `block`, tasks are of `many`, which is all
-// tiles of most images, in kilobytes. Second caches of AVX2's time have from 256 KB. By explorer
-// run conv2d CASE --row winograd 64x64_512-256_3x3 has 365 GFLOP/s by 4096 KB, 269 by 16384, on one
-// Zen 4 core of 1 MB, which reads them from the third cache. By bench --list vgg16
+// tiles of most images, in kilobytes. Second caches of AVX2's time have from 256 KB.
+// explorer run conv2d CASE --row winograd, of 64x64_512-256_3x3: 365 GFLOP/s by 4096 KB, 269 by
+// 16384, on one Zen 4 core of 1 MB, which reads them from the third cache. By bench --list vgg16
 // 28x28_512-512_3x3 has 200 to 230 by 8192 KB, 129 where a block is a task, on one Zen 3 core of
 // 512 KB.
 struct LargeBlocks {
