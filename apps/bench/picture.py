@@ -23,6 +23,7 @@ FASTER, SLOWER, BOUND = "#2f74b5", "#d1622b", "#9aa3ad"
 DARK, GREY, GROUND = "#24292f", "#6a737d", "#f3f5f7"
 TICKS = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16]
 LOW, HIGH = 1 / 20, 20  # what lies beyond is drawn at the edge
+FONT = "DejaVu Sans"
 WIDTH, LINE, HEADER, FOOTER = 9.4, 0.185, 0.7, 0.35  # inches
 
 
@@ -109,11 +110,14 @@ def legend(figure, height):
 
 
 def save_svg(figure, path):
-    """What matplotlib writes, without turns by nothing and in tenths of a pixel."""
+    """What matplotlib writes, without turns by nothing, with the font named once and in tenths of a
+    pixel."""
     image = io.StringIO()
-    figure.savefig(image, format="svg", 
+    figure.savefig(image, format="svg",
                    metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", image.getvalue())
+    family = f"font-family: '{FONT}'"
+    text = text.replace(f"{family}; ", "").replace("*{", f"*{{{family}; ", 1)
     text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), text)
     write_file(path, re.sub(r"\n *", "\n", text).encode())
 
@@ -121,7 +125,7 @@ def save_svg(figure, path):
 def draw(measured, path):
     """SVG, PNG or PDF, by its name; the same bytes for the same results. Needs a panel."""
     plt.rcParams.update({"svg.hashsalt": "performance", "svg.fonttype": "none",
-                         "font.family": "DejaVu Sans"})
+                         "font.family": FONT})
     panels = panels_of(measured)
     height = 0.2 + sum(HEADER + FOOTER + LINE * len(lines) for _, lines in panels)
     figure = plt.figure(figsize=(WIDTH, height), facecolor="white")

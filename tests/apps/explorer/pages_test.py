@@ -75,8 +75,8 @@ class Show(PageTest):
     def test_says_who_set_a_knob(self):
         self.page("show conv2d/staged --knobs tile_x:5")
         self.open("--text 'tile_x 5 you' --text 'tile_y 1 chooser'")
-        self.page("show conv2d/1x1 --target cpu")
-        self.open("--text 'chunk 4 row'")
+        self.page("show conv2d/rgb --target cpu")
+        self.open("--text 'tile_x 8 row'")
 
     def test_marks_what_is_over_budget(self):
         """Slices of twice as many channels take twice the shared bytes."""
