@@ -47,34 +47,35 @@ const KernelInfo *row_for_strides(const Fields &problem, DeviceType device,
 // Whether a problem is computed in phases: a strided one, on a CPU and by products on CUDA. A row
 // that takes it whole does so, where it is given, or made for the strides: then it is put into
 // `row`.
-bool runs_in_phases(const Conv2dProblem &problem, const DataTensors &tensors,
-                    const KernelInfo *&row, Device device) {
-    if (!is_strided(problem)) return false;
+bool runs_in_phases(const Conv2dOperands &whole, const KernelInfo *&row, Device device) {
+    if (!is_strided(whole.problem)) return false;
     if (!row && !device.is_cpu())
-        return products_take_phases(problem, tensors, device.type(), device.limits());
-    const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data), device);
-    if (!row) row = row_for_strides(whole, device.type(), device.limits());
-    return !(row && takes(*row, whole, device));
+        return products_take_phases(whole, device.type(), device.limits());
+    const Fields fields = conv2d_fields(normalised(whole.problem, normalise_backward_data), device);
+    if (!row) row = row_for_strides(fields, device.type(), device.limits());
+    return !(row && takes(*row, fields, device));
 }
 
 // One pass, or those of the phases of a strided problem: with the given row those that it takes.
 // Returns whether pixels are left, which are zero.
-bool add_data(std::vector<Pass> &passes, const Conv2dProblem &problem, const DataTensors &tensors,
-              const KernelInfo *row, Device device) {
-    if (!runs_in_phases(problem, tensors, row, device)) {
-        passes.emplace_back(kData, tensors.operands(problem), row, device);
+bool add_data(std::vector<Pass> &passes, Conv2dOperands whole, const KernelInfo *row,
+              Device device) {
+    simplify_axes(whole);
+    if (!runs_in_phases(whole, row, device)) {
+        passes.emplace_back(kData, std::move(whole), row, device);
         return false;
     }
+    const Conv2dProblem &problem = whole.problem;
     const DataPhases phases = data_phases(problem);
     bool taken = false;
     for (const DataPhase &phase : phases.phases) {
-        Pass &pass = passes.emplace_back(kData, tensors.operands(problem, phase), nullptr, device);
+        Pass &pass = passes.emplace_back(kData, operands_of(phase, whole), nullptr, device);
         if (!row || !takes_columns_of_phases(*row, problem)) continue;
         if (!takes(*row, conv2d_fields(pass.operands.problem, device), device)) continue;
         pass.kernel = row;
         taken = true;
     }
-    if (row && !taken) passes.emplace_back(kData, tensors.operands(problem), row, device);
+    if (row && !taken) passes.emplace_back(kData, std::move(whole), row, device);
     return !phases.all_pixels;
 }
 
@@ -190,8 +191,9 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
     std::vector<Pass> passes;
     bool zeros_between = false;
     if (gradients.input.defined()) {
-        zeros_between =
-            add_data(passes, problem, {output, tensors.weight, gradients.input}, row, device);
+        zeros_between = add_data(
+            passes, conv2d_operands(problem, gradients.input, tensors.weight, {}, {}, output), row,
+            device);
     }
     if (gradients.weight.defined()) {
         passes.emplace_back(
@@ -347,23 +349,25 @@ Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType d
         });
     }
     const Conv2dShapes shapes(problem);
-    const DataTensors tensors{shapes.output, shapes.weight, shapes.input};
+    Conv2dOperands whole =
+        conv2d_operands(problem, shapes.input, shapes.weight, {}, {}, shapes.output);
+    simplify_axes(whole);
     const auto on_cpu_in_phases = [&] {
-        const Conv2dProblem whole = normalised(problem, normalise_backward_data);
-        return !row_for_strides(conv2d_fields(whole, {device, limits}), device, limits);
+        const Conv2dProblem normal = normalised(problem, normalise_backward_data);
+        return !row_for_strides(conv2d_fields(normal, {device, limits}), device, limits);
     };
     const bool in_phases =
-        is_strided(problem) &&
+        is_strided(whole.problem) &&
         (device == DeviceType::cpu ? on_cpu_in_phases()
-                                   : products_take_phases(problem, tensors, device, limits));
-    const DataPhases phases = in_phases ? data_phases(problem) : DataPhases();
+                                   : products_take_phases(whole, device, limits));
+    const DataPhases phases = in_phases ? data_phases(whole.problem) : DataPhases();
     if (phases.phases.empty()) return select_pass(kData, problem, device, limits, explain);
-    Conv2dOperands operands = tensors.operands(problem, with_most_taps(phases));
+    Conv2dOperands operands = operands_of(with_most_taps(phases), whole);
     normalise_backward_data(operands);
     Selection selection = select(kData.kernels(), conv2d_fields(operands.problem, {device, limits}),
                                  device, limits, explain);
     std::erase_if(selection.ladder, [&](const Rung &rung) {
-        return !takes_columns_of_phases(*rung.kernel, problem);
+        return !takes_columns_of_phases(*rung.kernel, whole.problem);
     });
     return selection;
 }

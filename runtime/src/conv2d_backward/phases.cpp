@@ -93,19 +93,21 @@ const DataPhase &with_most_taps(const DataPhases &phases) {
         phases.phases, {}, [](const DataPhase &phase) { return phase.y.taps * phase.x.taps; });
 }
 
-Conv2dOperands DataTensors::operands(const Conv2dProblem &problem) const {
-    return conv2d_operands(problem, gradient, weight, {}, {}, output);
-}
-
-Conv2dOperands DataTensors::operands(const Conv2dProblem &problem, const DataPhase &phase) const {
-    const int row = problem.options.layout == Layout::nhwc ? 1 : 2;
-    const auto &[stride_y, stride_x] = problem.options.stride;
-    const auto &[y, x, of_phase] = phase;
-    const Tensor pixels = gradient.slice(row, y.first, y.pixels, stride_y)
-                              .slice(row + 1, x.first, x.pixels, stride_x);
-    const Tensor taps =
-        weight.slice(row, y.tap, y.taps, y.step).slice(row + 1, x.tap, x.taps, x.step);
-    return conv2d_operands(of_phase, pixels, taps, {}, {}, output);
+Conv2dOperands operands_of(const DataPhase &phase, Conv2dOperands whole) {
+    const auto &[stride_y, stride_x] = whole.problem.options.stride;
+    const auto take = [](BufferView &view, size_t d, int64_t first, int64_t count, int64_t step) {
+        Dim &dim = view.dims[d];
+        view.offset += first * dim.stride;
+        dim = {count, dim.stride * step};
+    };
+    const bool nhwc = whole.problem.options.layout == Layout::nhwc;
+    const size_t column = nhwc ? 2 : 0, tap = nhwc ? 1 : 0;
+    take(whole.input, column, phase.x.first, phase.x.pixels, stride_x);
+    take(whole.input, column + 1, phase.y.first, phase.y.pixels, stride_y);
+    take(whole.weight, tap, phase.x.tap, phase.x.taps, phase.x.step);
+    take(whole.weight, tap + 1, phase.y.tap, phase.y.taps, phase.y.step);
+    whole.problem = phase.problem;
+    return whole;
 }
 
 namespace {
@@ -126,11 +128,13 @@ bool is_small(const Conv2dProblem &p) {
 
 }  // namespace
 
-bool products_take_phases(const Conv2dProblem &problem, const DataTensors &tensors,
-                          DeviceType device, const DeviceLimits &limits) {
+bool products_take_phases(const Conv2dOperands &whole, DeviceType device,
+                          const DeviceLimits &limits) {
+    const Conv2dProblem &problem = whole.problem;
     if (device != DeviceType::cuda || (by_multiply_adds(problem) && is_small(problem)))
         return false;
-    const auto row_for = [&](Conv2dOperands operands) {
+    const auto row_for = [&](const DataPhase &phase) {
+        Conv2dOperands operands = operands_of(phase, whole);
         normalise_backward_data(operands);
         return select(conv2d_backward_data_kernels(),
                       conv2d_fields(operands.problem, {device, limits}), device, limits, false)
@@ -140,12 +144,11 @@ bool products_take_phases(const Conv2dProblem &problem, const DataTensors &tenso
         return row && std::string_view(row->algorithm).starts_with("products");
     };
     const auto is_taken = [&](const DataPhase &phase) {
-        const KernelInfo *row = row_for(tensors.operands(problem, phase));
+        const KernelInfo *row = row_for(phase);
         return row && takes_columns_of_phases(*row, problem);
     };
     const DataPhases phases = data_phases(problem);
-    return !phases.phases.empty() &&
-           multiplies(row_for(tensors.operands(problem, with_most_taps(phases)))) &&
+    return !phases.phases.empty() && multiplies(row_for(with_most_taps(phases))) &&
            (!columns_are_apart(problem) || std::ranges::all_of(phases.phases, is_taken));
 }
 

@@ -36,18 +36,13 @@ DataPhases data_phases(const Conv2dProblem &problem);
 // The phases are not empty.
 const DataPhase &with_most_taps(const DataPhases &phases);
 
-// The tensors of an input's gradient.
-struct DataTensors {
-    const Tensor &output, &weight, &gradient;
-
-    Conv2dOperands operands(const Conv2dProblem &problem) const;
-    // Of a phase: its pixels of the gradient, its taps of the weight.
-    Conv2dOperands operands(const Conv2dProblem &problem, const DataPhase &phase) const;
-};
+// Of the operands of a strided problem those of a phase: its pixels of the input's gradient, its
+// taps of the weight.
+Conv2dOperands operands_of(const DataPhase &phase, Conv2dOperands whole);
 
 // Whether CUDA's rows of products take a strided problem's phases: that with the most taps speaks
 // for all. None of these rows takes it whole.
-bool products_take_phases(const Conv2dProblem &problem, const DataTensors &tensors,
-                          DeviceType device, const DeviceLimits &limits);
+bool products_take_phases(const Conv2dOperands &whole, DeviceType device,
+                          const DeviceLimits &limits);
 
 }  // namespace hk::detail

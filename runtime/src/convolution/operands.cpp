@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "convolution/fold_taps.h"
 #include "convolution/halo.h"
 #include "convolution/halo_sizes.h"
 #include "convolution/join.h"
@@ -179,7 +180,9 @@ void turn_column(Conv2dOperands &operands) {
 
 void simplify_axes(Conv2dOperands &operands) {
     reset_unused_steps(operands.problem);
+    fold_taps(operands);
     turn_column(operands);
+    fold_taps(operands);
 }
 
 bool is_matrix_product(const Conv2dProblem &problem) {

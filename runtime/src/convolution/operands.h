@@ -44,8 +44,9 @@ const Tensor &packed_vector(const char *operation, const char *operand, const Te
                             bool own_queue, Tensor &copy);
 
 // The same convolution with fewer dimensions. A dilation of one tap is 1, and a stride with one
-// output the least that leaves one. An image of one column is one of one row. With a 1x1 kernel and
-// no padding, strides of the convolution become strides of the input's view (nchw: of rows, and of
+// output the least that leaves one. Taps that are next to each other in memory are channels of one
+// (convolution/fold_taps.h). An image of one column is one of one row. With a 1x1 kernel and no
+// padding, strides of the convolution become strides of the input's view (nchw: of rows, and of
 // columns that are 1 apart), and pixels that lie evenly apart become one dimension: x, y, n of
 // nhwc, x, y of nchw. Images of nchw that are one pixel are taken as nhwc.
 void normalise(Conv2dOperands &operands);

@@ -16,7 +16,7 @@ struct Filter::Prepared {
     struct Kept {
         int form;
         Layout layout;
-        int64_t groups, width;  // of a filter: it may be that of a column, turned
+        int64_t groups, width, height;  // of a filter: it may be turned, and taps be channels
         detail::BufferView view;
     };
 
@@ -26,15 +26,15 @@ struct Filter::Prepared {
     template<typename Make>
     detail::BufferView view(int form, const Conv2dProblem &problem, const Make &make) {
         const Conv2dOptions &options = problem.options;
-        const int64_t width = problem.kernel_width;
+        const int64_t width = problem.kernel_width, height = problem.kernel_height;
         const std::lock_guard lock(mutex);
         for (const Kept &one : kept) {
             if (one.form == form && one.layout == options.layout && one.groups == options.groups &&
-                one.width == width) {
+                one.width == width && one.height == height) {
                 return one.view;
             }
         }
-        kept.push_back({form, options.layout, options.groups, width, make()});
+        kept.push_back({form, options.layout, options.groups, width, height, make()});
         return kept.back().view;
     }
 
