@@ -23,7 +23,7 @@ term(not_in_place groups_in_place<=0)
 # --row any).
 term(bounded_rows copied<=1048576 spread<=256)
 term(copied_window window<=1048576 copied<=16777216 spread<=4096)
-term(bounded_copy copied_window stride_x<=8 stride_y<=8)
+term(bounded_copy copied_window stride_x<=8 stride_y<=64)
 # Taps of a row of a filter of any width, four together, that meet columns next to each other.
 term(wide_s1 stride_x=1 dilation_x=1 kernel_w>=4)
 term(columns_rows copied<=1048576)

@@ -17,15 +17,16 @@ bool divides(int64_t size, int64_t outputs, int64_t taps, int64_t stride, int64_
     return size == outputs * taps && (outputs == 1 || stride == taps) && dilation == 1;
 }
 
-bool fits(int64_t channels, int64_t taps) {
-    return channels * taps <= std::numeric_limits<int32_t>::max();
+bool may_fold(int64_t channels, int64_t taps, int64_t fewest) {
+    const int64_t folded = channels * taps;
+    return taps > 1 && folded >= fewest && folded <= std::numeric_limits<int32_t>::max();
 }
 
 // Input [c, g, x, y, n], weight [c, s, r, k, g].
-void fold_columns(Conv2dOperands &operands) {
+void fold_columns(Conv2dOperands &operands, int64_t fewest) {
     Conv2dProblem &problem = operands.problem;
     const int64_t channels = problem.channels, taps = problem.kernel_width;
-    if (taps == 1 || !fits(channels, taps)) return;
+    if (!may_fold(channels, taps, fewest)) return;
     Dims &input = operands.input.dims, &weight = operands.weight.dims;
     const auto in_line = [&](const Dims &dims, size_t x) {
         return follows(dims[0], channels, 1) && follows(dims[x], taps, channels);
@@ -42,10 +43,10 @@ void fold_columns(Conv2dOperands &operands) {
 }
 
 // Input [x, y, c, g, n], weight [s, r, c, k, g].
-void fold_planes(Conv2dOperands &operands) {
+void fold_planes(Conv2dOperands &operands, int64_t fewest) {
     Conv2dProblem &problem = operands.problem;
     const int64_t width = problem.kernel_width, taps = width * problem.kernel_height;
-    if (taps == 1 || problem.width != width || !fits(problem.channels, taps)) return;
+    if (problem.width != width || !may_fold(problem.channels, taps, fewest)) return;
     for (const BufferView *view : {&operands.input, &operands.weight}) {
         const Dims &dims = view->dims;
         if (!follows(dims[0], width, 1) || !follows(dims[1], problem.kernel_height, width) ||
@@ -62,7 +63,7 @@ void fold_planes(Conv2dOperands &operands) {
 
 }  // namespace
 
-void fold_taps(Conv2dOperands &operands) {
+void fold_taps(Conv2dOperands &operands, int64_t fewest) {
     const Conv2dProblem &problem = operands.problem;
     const Conv2dOptions &options = problem.options;
     const Padding &padding = options.padding;
@@ -71,11 +72,11 @@ void fold_taps(Conv2dOperands &operands) {
                  options.dilation[1]))
         return;
     if (options.layout == Layout::nhwc) {
-        fold_columns(operands);
+        fold_columns(operands, fewest);
     } else if (padding.top == 0 && padding.bottom == 0 && problem.output_height() == 1 &&
                divides(problem.height, 1, problem.kernel_height, options.stride[0],
                        options.dilation[0])) {
-        fold_planes(operands);
+        fold_planes(operands, fewest);
     }
 }
 

@@ -178,11 +178,11 @@ void turn_column(Conv2dOperands &operands) {
 
 }  // namespace
 
-void simplify_axes(Conv2dOperands &operands) {
+void simplify_axes(Conv2dOperands &operands, int64_t fewest_folded) {
     reset_unused_steps(operands.problem);
-    fold_taps(operands);
+    fold_taps(operands, fewest_folded);
     turn_column(operands);
-    fold_taps(operands);
+    fold_taps(operands, fewest_folded);
 }
 
 bool is_matrix_product(const Conv2dProblem &problem) {
@@ -248,7 +248,7 @@ void canonicalise(Conv2dOperands &operands) {
 }
 
 void normalise(Conv2dOperands &operands) {
-    simplify_axes(operands);
+    simplify_axes(operands, kFewestFolded);
     if (is_matrix_product(operands.problem)) {
         fold_stride(operands);
         join_pixels(operands);

@@ -51,8 +51,9 @@ const Tensor &packed_vector(const char *operation, const char *operand, const Te
 // nhwc, x, y of nchw. Images of nchw that are one pixel are taken as nhwc.
 void normalise(Conv2dOperands &operands);
 
-// Its parts: dilations, strides and columns; fold_stride and join_pixels are for matrix products.
-void simplify_axes(Conv2dOperands &operands);
+// Its parts: dilations, strides, taps that are channels where these are no fewer than
+// `fewest_folded`, and columns; fold_stride and join_pixels are for matrix products.
+void simplify_axes(Conv2dOperands &operands, int64_t fewest_folded = 1);
 bool is_matrix_product(const Conv2dProblem &problem);
 void fold_stride(Conv2dOperands &operands);
 void join_pixels(Conv2dOperands &operands);

@@ -32,23 +32,23 @@ bool few_channels(const Conv2dContext &context) {
 }
 
 // Rows name what fits AVX-512. Of 16 registers a block has two vectors of eight and tiles of six
-// pixels of a line, and of a picture; of other rows four, which widths of 7 and 8 fill, too. Three
-// vectors and four pixels are for 24 filters, of which two blocks would leave a quarter of their
-// lanes empty: seven loads for twelve multiply-adds, where two and six are eight. Of one or two
-// pixels a block of four vectors has sums enough. Passes have as many filters as the row's, in
-// nchw, where each copies the pixels of 1x1 filters, four times as many.
+// pixels of a line, and of a picture; of other rows, and of few pixels, four, which widths of 7 and
+// 8 fill, too. Three vectors and four pixels are for 24 filters, of which two blocks would leave a
+// quarter of their lanes empty: seven loads for twelve multiply-adds, where two and six are eight.
+// Passes have as many filters as the row's, in nchw, where each copies the pixels of 1x1 filters,
+// four times as many.
 void fit_16_registers(PackedTile &tile, const Conv2dContext &context, int lanes) {
     const bool copies = !context.nhwc && pointwise(context), line = context.nhwc && tile.y == 1;
     const int vectors = kFilterBlock / lanes;
     const int most = (vector_registers(context.target) - vectors - 1) / vectors;
     const bool of_rows =
         !(line && (pointwise(context) || few_channels(context))) && (tile.x == 7 || tile.x == 8);
+    const bool few_pixels = tile.x <= 2;
     const bool three_vectors = context.nhwc && tile.block == 3 * lanes;
     const int filters = tile.outer * tile.block * (copies ? 4 : 1);
     tile.lanes = lanes;
-    if (!three_vectors)
-        tile.block = vectors == 2 && tile.x <= 2 && tile.block % 32 == 0 ? 32 : kFilterBlock;
-    tile.x = std::min(of_rows || three_vectors ? 4 : tile.x, most);
+    if (!three_vectors) tile.block = kFilterBlock;
+    tile.x = std::min(of_rows || three_vectors || few_pixels ? 4 : tile.x, most);
     tile.y = 1;
     tile.outer = filters / tile.block;
     if (copies) tile.stage = 2;
