@@ -66,6 +66,19 @@ const Case kCases[] = {
     {{2, 3, 3, 4}, {4, 1, 1, 4}, {.padding = {1, 0, 0, 1}}},
     {{1, 2, 2, 1}, {1, 5, 5, 1}, {.padding = {2, 2, 2, 2}}},
     {{1, 2, 2, 3}, {2, 2, 2, 3}, {.stride = {9, 9}}},
+    // Patches, and almost: columns that are left, an overlap, gaps, dilation, padding, groups.
+    {{2, 9, 12, 5}, {4, 3, 4, 5}, {.stride = {2, 4}}},
+    {{2, 8, 14, 5}, {4, 4, 4, 5}, {.stride = {4, 4}}},
+    {{2, 8, 12, 5}, {4, 4, 4, 5}, {.stride = {4, 3}}},
+    {{2, 8, 15, 5}, {4, 4, 4, 5}, {.stride = {4, 5}}},
+    {{2, 8, 16, 5}, {4, 4, 4, 5}, {.stride = {4, 4}, .dilation = {1, 2}}},
+    {{2, 8, 10, 5}, {4, 4, 4, 5}, {.stride = {4, 4}, .padding = {0, 0, 1, 1}}},
+    {{2, 4, 8, 16}, {4, 2, 4, 8}, {.stride = {2, 4}, .groups = 2}},
+    {{2, 12, 1, 8}, {5, 4, 1, 8}, {.stride = {4, 1}}},
+    // Windows that are the image, and of a higher one.
+    {{3, 5, 4, 6}, {7, 5, 4, 6}, {}},
+    {{3, 6, 4, 6}, {7, 5, 4, 6}, {}},
+    {{3, 5, 4, 1}, {7, 5, 4, 1}, {.stride = {3, 2}}},
 };
 
 TEST(Conv2dCall, IsTheDefinition) {
@@ -200,6 +213,39 @@ TEST(Conv2dCall, PointwisePixelsBecomeOneDimension) {
     EXPECT_EQ(call.kernel, "any_nchw");
     EXPECT_EQ(call.number("stride_x"), 2);
     EXPECT_EQ(call["input"].extents, (std::vector<int32_t>{6, 4, 8, 1, 2}));
+}
+
+// What kernels see of patches: taps of nhwc that follow each other are channels of one.
+TEST(Conv2dCall, TapsBecomeChannels) {
+    const auto run = [](const Tensor &input, const Tensor &weight, Conv2dOptions options) {
+        conv2d(input, weight, {}, {}, options);
+        return test::noted_calls.back();
+    };
+    test::NotedCall call =
+        run(numbers({2, 6, 12, 5}, 1), numbers({7, 3, 4, 5}, 2), {.stride = {3, 4}});
+    EXPECT_EQ(call["input"].extents, (std::vector<int32_t>{20, 1, 3, 6, 2}));
+    EXPECT_EQ(call["input"].strides, (std::vector<int32_t>{1, 20, 20, 60, 360}));
+    EXPECT_EQ(call["weight"].extents, (std::vector<int32_t>{20, 1, 3, 7, 1}));
+    EXPECT_EQ(call["output"].extents, (std::vector<int32_t>{7, 1, 3, 2, 2}));
+    EXPECT_EQ(call.number("stride_x"), 1);
+    EXPECT_EQ(call.number("stride_y"), 3);
+    // The image is one window: a product of matrices, of either layout.
+    call = run(numbers({3, 4, 5, 6}, 1), numbers({7, 4, 5, 6}, 2), {});
+    EXPECT_EQ(call.kernel, "pointwise_nhwc");
+    EXPECT_EQ(call["input"].extents, (std::vector<int32_t>{120, 1, 3, 1, 1}));
+    call = run(numbers({3, 6, 4, 5}, 1), numbers({7, 6, 4, 5}, 2), {.layout = Layout::nchw});
+    EXPECT_EQ(call.kernel, "pointwise_nhwc");
+    EXPECT_EQ(call["input"].extents, (std::vector<int32_t>{120, 1, 3, 1, 1}));
+    EXPECT_EQ(call["weight"].extents, (std::vector<int32_t>{120, 1, 1, 7, 1}));
+    // Few are left to rows of pictures; pixels with others between their channels stay pixels.
+    call = run(numbers({2, 6, 12, 3}, 1), numbers({7, 3, 4, 3}, 2), {.stride = {3, 4}});
+    EXPECT_EQ(call["weight"].extents, (std::vector<int32_t>{3, 4, 3, 7, 1}));
+    call =
+        run(numbers({2, 6, 12, 9}, 1).slice(3, 2, 5), numbers({7, 3, 4, 5}, 2), {.stride = {3, 4}});
+    EXPECT_EQ(call["weight"].extents, (std::vector<int32_t>{5, 4, 3, 7, 1}));
+    call =
+        run(numbers({2, 6, 12, 5}, 1), numbers({7, 3, 4, 9}, 2).slice(3, 2, 5), {.stride = {3, 4}});
+    EXPECT_EQ(call["weight"].extents, (std::vector<int32_t>{5, 4, 3, 7, 1}));
 }
 
 TEST(Conv2dCall, GroupsAreADimension) {

@@ -71,6 +71,17 @@ TEST(PreparedFilter, ServesOtherGroupsAndLayouts) {
     }
 }
 
+// Of an image as large as the filter taps are channels, of a larger one they are not.
+TEST(PreparedFilter, ServesImagesOfItsOwnSizeAndLarger) {
+    const Tensor weight = whole({20, 4, 3, 8});
+    const Filter filter = prepare_filter(weight);
+    for (const auto &[height, width] : {std::pair{4, 3}, {5, 3}, {4, 5}, {4, 3}}) {
+        const Tensor input = whole({2, height, width, 8});
+        EXPECT_EQ(values(conv2d(input, filter, {}, {}, {})), values(conv2d(input, weight)))
+            << height << " " << width;
+    }
+}
+
 TEST(PreparedFilter, KeepsTheWeightAlive) {
     const Tensor input = whole({1, 9, 8, 5});
     std::vector<double> expected;

@@ -122,8 +122,8 @@ TEST(Conv2dBackwardCall, StridesLeaveWhatTheyAccumulate) {
     noted_calls.clear();
     conv2d_backward_data(output, made({4, 1, 1, 4}), input, strided, 1);
     EXPECT_EQ(noted_calls.size(), 1u);
-    conv2d_backward_data(output, made({4, 2, 2, 4}), input, strided);
-    EXPECT_EQ(noted_calls.size(), 5u);
+    conv2d_backward_data(output, made({4, 2, 2, 4}), input, strided);  // a call a row of taps
+    EXPECT_EQ(noted_calls.size(), 3u);
     EXPECT_EQ(std::count(input.data<float>(), input.data<float>() + input.elements(), 3.f),
               input.elements());
 }
@@ -163,6 +163,35 @@ TEST(Conv2dBackwardCall, PhasesOfAStridedInputGradient) {
                   (Sizes{1, phase.dilation, phase.padding}))
             << i;
     }
+}
+
+// Of patches, whose taps along a row are channels, a phase is a row of taps.
+TEST(Conv2dBackwardCall, PhasesOfPatches) {
+    const Tensor output = made({2, 3, 3, 6}), weight = made({6, 2, 4, 5}),
+                 input = made({2, 6, 12, 5});
+    const Conv2dOptions options{.stride = {2, 4}};
+    noted_calls.clear();
+    conv2d_backward_data(output, weight, input, options);
+    ASSERT_EQ(noted_calls.size(), 2u);
+    for (int64_t row = 0; row < 2; row++) {
+        const NotedCall &call = noted_calls[static_cast<size_t>(row)];
+        EXPECT_EQ(call.kernel, "pointwise_data");
+        EXPECT_EQ(call["input_gradient"].extents, (Sizes{20, 1, 3, 3, 2})) << row;
+        EXPECT_EQ(call["input_gradient"].strides, (Sizes{1, 20, 20, 120, 360})) << row;
+        EXPECT_EQ(call["input_gradient"].host,
+                  reinterpret_cast<const uint8_t *>(input.data<float>() + 60 * row));
+        EXPECT_EQ(call["weight"].extents, (Sizes{20, 1, 1, 6, 1})) << row;
+        EXPECT_EQ(call["weight"].host,
+                  reinterpret_cast<const uint8_t *>(weight.data<float>() + 20 * row));
+    }
+    const NotedCall call =
+        only_call([&] { conv2d_backward_weight(output, input, weight, options); });
+    EXPECT_EQ(call["input"].extents, (Sizes{20, 1, 3, 6, 2}));
+    EXPECT_EQ(call["weight_gradient"].extents, (Sizes{20, 1, 2, 6, 1}));
+    // Columns that no window meets have a gradient, of zeros: nothing is folded.
+    noted_calls.clear();
+    conv2d_backward_data(output, weight, made({2, 6, 14, 5}), options);
+    EXPECT_EQ(noted_calls.size(), 8u);
 }
 
 // Phases that a given row does not take run by others, but one it must take.

@@ -68,6 +68,16 @@ Tensor constant(const Shape &shape, DataType type, double value) {
     return host_tensor(shape, type, std::vector<double>(static_cast<size_t>(elements), value));
 }
 
+// Its innermost lines lie apart, so that taps are not taken as channels.
+Tensor image(const Box &box, Layout layout, const Terms &terms, DataType type, Device device) {
+    const Tensor packed = host_tensor(box.shape(layout, 1), type, terms.factors);
+    Shape wider = packed.shape();
+    const int64_t line = wider[3]++;
+    const Tensor all(wider, type);
+    all.slice(3, 0, line).copy_from(packed);
+    return all.to(device).slice(3, 0, line);
+}
+
 class LongConvolution : public testing::TestWithParam<KernelInfo> {
 protected:
     // Calls with each device, box and order of terms.
@@ -91,7 +101,7 @@ class LongForward : public LongConvolution {};
 TEST_P(LongForward, KeepsItsDigits) {
     const auto &[type, layout] = std::pair(GetParam().type, GetParam().layout);
     for_all([&](Device device, const Box &box, const Terms &terms) {
-        const Tensor input = host_tensor(box.shape(layout, 1), type, terms.factors).to(device);
+        const Tensor input = image(box, layout, terms, type, device);
         const Tensor weight = constant(box.shape(layout, kFilters), type, kOther).to(device);
         return conv2d(input, weight, {}, {}, {.layout = layout});
     });
@@ -116,8 +126,7 @@ class LongQuantized : public LongConvolution {};
 TEST_P(LongQuantized, KeepsItsDigits) {
     const Layout layout = GetParam().layout;
     for_all([&](Device device, const Box &box, const Terms &terms) {
-        const Tensor input =
-            host_tensor(box.shape(layout, 1), DataType::f32, terms.factors).to(device);
+        const Tensor input = image(box, layout, terms, DataType::f32, device);
         const Tensor weight = constant(box.shape(layout, kFilters), DataType::s8, 1).to(device);
         return quantized_conv2d(input, {weight, Quantization(static_cast<float>(kOther))}, {},
                                 DataType::f32, {}, {.layout = layout})
