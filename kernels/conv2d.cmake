@@ -129,7 +129,6 @@ row(cpu  rgb_32                 packed                broadcast         f32     
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       block:32/16,tile_x:8                 channels_per_group=4 bounded_copy)
 row(cpu  one_channel            packed                broadcast         f32           nhwc       tile_x:8                             channels_per_group=1 groups=1 bounded_copy)
-row(cpu  windows                packed                broadcast         f32           nhwc       tile_x:6,windows:1,unroll:1          channels_per_group<=12 groups=1 dilation_x=1 bounded_copy avx512=0)
 row(cpu  panels_copied_s2       packed_panels         columns           f32           nchw       copies:1,chunk:8,of_task:2048        stride_2 filters_per_group>=48 copied_panels)
 row(cpu  panels_s2              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_2 depth<=255 filters_per_group>=24 panels)
 row(cpu  panels_s2_long         packed_panels         columns           f32           nchw       inner:1,chunk:4,of_task:2048,plain:0 stride_2 depth<=1023 filters_per_group>=24 panels)
@@ -151,7 +150,8 @@ row(cpu  rgb_s2                 packed                columns           f32,f16,
 row(cpu  1x1_pixels             packed                broadcast         f32           nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         f16           nhwc       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
-row(cpu  1x1_24                 packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4,chunk:8,stage:0 1x1 filters_per_group%24=0 filled_16<=95 avx512=0)
+row(cpu  1x1_8                  packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,chunk:8,stage:0 1x1 filters_per_group<=8 avx512=0)
+row(cpu  1x1_24                 packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4,chunk:8,stage:0 1x1 filters_spared_24>=8 avx512=0)
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:16/8,block:32/24,tile_x:10/7,chunk:4,stage:0 1x1 filters_per_group=24 avx512>=1)
 row(cpu  1x1_columns_copied     packed_columns        columns           f32           nchw       copies:1,chunk:8,of_task:1024        1x1 stride_1 channels_per_group>=32 filters_per_group>=40 out_w>=24 avx512=0)
 row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       plain:0                              1x1 stride_1 channels_per_group>=384 out_w>=16)
@@ -207,6 +207,10 @@ row(cpu  1x1                    packed                broadcast         bf16    
 # filters than those of 32, 1.1 to 1.9 times (conv_training --filter 24x16_144); both on a Xeon of family 6, model 167. _line:
 # one row, half of what two would compute (input=1x1x3000x80,weight=384x1x3x80,padding=0x1). _8: of widths that tiles of 7
 # would not fill (explorer run conv2d 48x32_96-192_2x2_s2 --row staged_32, on Zen 4: 1.3 times as fast).
+row(cpu  windows_8              packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,windows:1,unroll:1 channels_per_group<=12 filters_per_group<=8 groups=1 dilation_x=1 bounded_copy avx512=0)
+row(cpu  windows                packed                broadcast         f32           nhwc       tile_x:6,windows:1,unroll:1          channels_per_group<=12 groups=1 dilation_x=1 bounded_copy avx512=0)
+row(cpu  staged_8               packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10             filters_per_group<=8 bounded_copy avx512=0)
+row(cpu  staged_24              packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4             filters_spared_24>=8 bounded_copy avx512=0)
 row(cpu  staged_48              packed                broadcast         f32           nhwc,nchw  block:48/16,tile_x:8                  filters_spared>=16 bounded_copy)
 row(cpu  staged_32_line         packed                broadcast         f32,f16       nhwc,nchw  block:32/16,tile_x:10/8               filters_per_group>=17 out_h<=1 bounded_copy)
 row(cpu  staged_32_8            packed                broadcast         f32           nhwc       block:32/16,tile_x:8,outer:4/0       filters_per_group>=17 out_w%8=0 filled_7<=95 bounded_copy)

@@ -115,10 +115,11 @@ row(cpu  grouped32           packed                grouped           f32,f16,bf1
 # 1x1_passes takes 1.15 times as long on Zen 3 where nothing runs on the core's other thread, else as long. 1x1_24: of three
 # vectors, which two blocks of 16 would leave part empty (explorer run conv2d_backward_data 56x56_24-144_1x1 --row 1x1 takes 1.5
 # times as long).
+row(cpu  1x1_8               packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,stage:0,chunk:32  1x1 stride_1 channels_per_group<=8 avx512=0)
 row(cpu  1x1_16              packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32          1x1 stride_1 channels_per_group<=16)
 row(cpu  1x1_rows_deep       packed                broadcast         f32           nhwc       block:32,tile_y:2/1,stage:0,outer:1         1x1 stride_1 out_w<=32 out_h>=2 depth_per_pixel>=2)
 row(cpu  1x1_rows            packed                broadcast         f32           nhwc       block:32/16,tile_y:2/1,stage:0,outer:2/4    1x1 stride_1 out_w<=32 out_h>=2)
-row(cpu  1x1_24              packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4,stage:0,outer:1   1x1 stride_1 channels_per_group%24=0 channels_filled_16<=95 avx512=0)
+row(cpu  1x1_24              packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4,stage:0,outer:1   1x1 stride_1 channels_spared_24>=8 avx512=0)
 row(cpu  1x1_few             packed                broadcast         f32           nhwc       block:16,tile_x:5,stage:0,outer:1           1x1 stride_1 out_w<=64 avx512=0)
 row(cpu  1x1_short           packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,outer:1           1x1 stride_1 filters_per_group<=64 avx512=0)
 row(cpu  1x1_passes          packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,chunk:512,outer:1 1x1 stride_1 out_w<=399 avx512=0)
@@ -152,6 +153,10 @@ row(cpu  deep_columns        rows                  phase_columns     f32        
 row(cpu  deep_columns_s2     rows                  phase_columns     f32           nchw       lanes:8,tile_c:2/4,tile_y:2         3x3 stride_2 padding_left=1 padding_top=1 channels_per_group%4=0 depth_per_pixel>=16 weight_size>=1048576 phase_filled_8>=80 avx512>=1)
 row(cpu  deep                packed                broadcast         f32,f16       nhwc       block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 row(cpu  deep                packed                broadcast         bf16          nhwc       block:32,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
+row(cpu  windows_8           packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,windows:1,unroll:1 stride_1 bounded_copy filters_per_group<=12 channels_per_group<=8 groups=1 dilation_x=1 avx512=0)
+row(cpu  windows             packed                broadcast         f32           nhwc       tile_x:6,windows:1,unroll:1         stride_1 bounded_copy filters_per_group<=12 groups=1 dilation_x=1 avx512=0)
+row(cpu  staged_8            packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10           stride_1 bounded_copy channels_per_group<=8 avx512=0)
+row(cpu  staged_24           packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4           stride_1 bounded_copy channels_spared_24>=8 avx512=0)
 row(cpu  staged_32_line      packed                broadcast         f32,f16       nhwc       block:32,tile_x:10,stage:1          stride_1 bounded_copy channels_per_group>=17 height<=1)
 row(cpu  staged_48           packed                broadcast         f32           nhwc       block:48,tile_x:8,stage:1           stride_1 bounded_copy channels_spared>=16)
 row(cpu  staged_32           packed                broadcast         f32,f16       nhwc       block:32,tile_y:2/1,stage:1/2       stride_1 bounded_copy channels_per_group>=17)

@@ -80,9 +80,13 @@ void pack(const Conv2dOperands &op, const PackedSum &sum, Conv2d &stages) {
         stages.packed = stages.pack.packed;
         return;
     }
+    Func weight = op.weight;
+    if (sum.windows) {  // a row of taps is one of channels
+        weight = Func("joined_taps");
+        weight(c, s, r, k, g) = op.weight(c % op.channels, s + c / op.channels, r, k, g);
+    }
     stages.packed = Func("packed");
-    stages.packed(ki, c, s, r, ko, g) =
-        packed_filter(op.weight, op.filters, ko * sum.block + ki, g);
+    stages.packed(ki, c, s, r, ko, g) = packed_filter(weight, op.filters, ko * sum.block + ki, g);
 }
 
 // What multiplies the input there in the sums of k and g.

@@ -110,6 +110,13 @@ private:
             throw CompileError("algorithm " + algorithm.value() + " needs strides of 1");
     }
 
+    // The output's, of nhwc.
+    Expr dense_pixels() {
+        const auto [c, g, x, y, n] = Conv2dLayout(layout).image_dims();
+        return output_gradient.dim(x).stride() ==
+               fixed_or(fix_filters_per_group, output_gradient.dim(c).extent());
+    }
+
     // Columns of a phase are apart.
     void free_columns() {
         if (Conv2dLayout(layout).nhwc()) return;
@@ -126,6 +133,7 @@ private:
         context.channels = forward.channels;
         if (algorithm.value() == "packed") {
             context.image = memory_of(output_gradient);
+            context.dense_pixels = forward.dense_pixels = dense_pixels();
             const PackedSum sum = sc::packed_sum(context);
             if (sum.pairs == Pairs::whole) constrain_to_pairs(output_gradient);
             build(conv2d_packed(forward, sum), sc::packed_schedules, context);

@@ -99,14 +99,15 @@ private:
         }
     }
 
-    // Filters, and channels, that fill blocks of 16, 32 or 48, and some that do not.
+    // Filters, and channels, that fill blocks of 24, 32 or 48, and some that do not.
     void repair_blocks(const Constraint &constraint) {
         const std::string_view name = constraint.field;
-        if ((name == "filled_16" || name == "filled_32") &&
-            constraint.relation == Relation::at_most)
+        if (name == "filled_32" && constraint.relation == Relation::at_most)
             group_filters_ = allowed("filters_per_group", 1);
-        else if (name == "channels_filled_16" && constraint.relation == Relation::at_most)
-            group_channels_ = allowed("channels_per_group", 1);
+        else if (name == "filters_spared_24" && constraint.relation == Relation::at_least)
+            group_filters_ = allowed("filters_per_group", uniform(random_, 17, 24));
+        else if (name == "channels_spared_24" && constraint.relation == Relation::at_least)
+            group_channels_ = allowed("channels_per_group", uniform(random_, 17, 24));
         else if (name == "filled_32")
             group_filters_ =
                 allowed("filters_per_group", round_up(group_filters_, 32) - one_in(random_, 2));

@@ -39,7 +39,7 @@ bool few_channels(const Conv2dContext &context) {
 // four times as many.
 void fit_16_registers(PackedTile &tile, const Conv2dContext &context, int lanes) {
     const bool copies = !context.nhwc && pointwise(context), line = context.nhwc && tile.y == 1;
-    const int vectors = kFilterBlock / lanes;
+    const int vectors = std::min(tile.block, kFilterBlock) / lanes;
     const int most = (vector_registers(context.target) - vectors - 1) / vectors;
     const bool of_rows =
         !(line && (pointwise(context) || few_channels(context))) && (tile.x == 7 || tile.x == 8);
@@ -47,7 +47,7 @@ void fit_16_registers(PackedTile &tile, const Conv2dContext &context, int lanes)
     const bool three_vectors = context.nhwc && tile.block == 3 * lanes;
     const int filters = tile.outer * tile.block * (copies ? 4 : 1);
     tile.lanes = lanes;
-    if (!three_vectors) tile.block = kFilterBlock;
+    if (!three_vectors && tile.block > kFilterBlock / 2) tile.block = kFilterBlock;
     tile.x = std::min(of_rows || three_vectors || few_pixels ? 4 : tile.x, most);
     tile.y = 1;
     tile.outer = filters / tile.block;
@@ -85,9 +85,10 @@ PackedTile choose(const Conv2dContext &context) {
     const int registers = vector_registers(context.target);
     if (widest < kFilterBlock) fit_16_registers(tile, context, widest);
     knobs.require(tile.block % tile.lanes == 0, "block is a multiple of lanes");
-    knobs.require(!tile.windows || (context.nhwc && context.dilation_x == 1 && tile.stage &&
-                                    context.filter_packed && !context.pairs),
-                  "windows:1 is of nhwc, packed filters and dilations of 1 along rows, with stage");
+    knobs.require(
+        !tile.windows ||
+            (context.nhwc && context.dilation_x == 1 && tile.stage && !context.pairs),
+        "windows:1 is of nhwc and dilations of 1 along rows, with stage");
     const int vectors = tile.block / tile.lanes;
     knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1, registers);
     return tile;
@@ -136,6 +137,8 @@ void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext
     const bool in_vectors = context.nhwc || pointwise(context);
     if (stages.of_pair)
         pack_pairs(stages, tile.block, in_vectors ? lanes : 0);
+    else if (tile.windows)
+        stages.packed.reorder(stages.ki, c, s, r, stages.ko, g).vectorize(stages.ki, lanes);
     else if (context.filters_inner && in_vectors)
         stages.packed.reorder(stages.ki, s, r, c, stages.ko, g)
             .vectorize(stages.ki, lanes)
