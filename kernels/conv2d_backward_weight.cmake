@@ -131,11 +131,13 @@ row(cpu  rgb3x3_16            tiles      register_tiles  f32,f16,bf16  nhwc     
 row(cpu  few_channels_6       tiles      register_tiles  f32           nhwc       filters:1,c:6,k:16,s:1,block_k:16,block_c:6,pixels:512,stage:1                   channels_per_group<=12 channels_per_group%6=0 groups=1 filters_per_group%16=0)
 row(cpu  few_channels_4       tiles      register_tiles  f32           nhwc       filters:1,c:4,k:16,s:1,block_k:16,block_c:4,pixels:512,stage:1                   channels_per_group<=8 channels_per_group%4=0 groups=1 filters_per_group%16=0)
 row(cpu  few_channels_2       tiles      register_tiles  f32           nhwc       filters:1,c:2,k:32,s:1,block_k:32,block_c:2,pixels:512,stage:1                   channels_per_group<=10 channels_per_group%2=0 groups=1 filters_per_group%32=0)
-row(cpu  few_channels         tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:1,k:64,s:1,block_k:64                                                channels_per_group<=8 filters_per_group>=16)
+row(cpu  packed_8             panels     packed          f32           nhwc       c:8,k:8                                                                          groups=1 channels_spared_8>=8 channels_per_group>=5 channels_per_group<=56 joined_windows=0 avx512=0)
+row(cpu  packed_any           panels     packed          f32           nhwc       pixels:512                                                                       groups=1 channels_per_group>=9 joined_windows=0 avx512=0)
+row(cpu  few_channels         tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:1,k:64,s:1,block_k:64                                                channels_per_group<=8 filters_per_group>=16 joined_windows=0)
 row(cpu  direct_32            tiles      register_tiles  f32           nhwc       direct:2,stage:2,c:32,k:8,pixels:256,block_c:128,block_k:64                      channels_per_group%32=0 filters_per_group%16=0)
 row(cpu  direct               tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:16,pixels:256,block_c:128,block_k:64                     channels_per_group%16=0 filters_per_group%16=0)
-row(cpu  narrow               tiles      register_tiles  f32           nhwc       filters:1,c:8,k:32,s:1                                                           channels_per_group<=24 filters_per_group>=32)
-row(cpu  any                  tiles      register_tiles  f32,f16,bf16  nhwc       -)
+row(cpu  narrow               tiles      register_tiles  f32           nhwc       filters:1,c:8,k:32,s:1                                                           channels_per_group<=24 filters_per_group>=32 joined_windows=0)
+row(cpu  any                  tiles      register_tiles  f32,f16,bf16  nhwc       -                                                                                joined_windows=0)
 
 # GPU. matrices: tensor cores, by tiles of k and of elements of a filter, e. Of nchw both images are copied first,
 # channels next to each other; planes read the output's gradient as it is, in vectors of 4 pixels, and rows, rows_4 and

@@ -1,5 +1,7 @@
 #include "generators/conv2d_backward/conv2d_backward_weight_panels.h"
 
+#include "generators/optional.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -8,15 +10,24 @@ namespace {
 
 const Range kAll = {Expr(), Expr()};
 
+// Channels past the last one, which the last vectors may have, are anything.
+Func in_vectors(const Func &image, const Expr &channels) {
+    const Expr inside = likely(c < channels);
+    Func vectors("vectors");
+    vectors(c, g, x, y, n) = cast<float>(
+        loaded_if(inside, image(unsafe_promise_clamped(c, 0, channels - 1), g, x, y, n)));
+    return vectors;
+}
+
 void pack(const Conv2dBackwardWeightOperands &op, const WeightPanels &size,
           Conv2dBackwardWeightPanels &stages) {
     const Func input = with_zeros_around(
-        BoundaryConditions::repeat_edge(in_f32(op.input),
-                                        Region{{0, op.channels}, kAll, kAll, kAll, {0, op.batch}}),
+        BoundaryConditions::repeat_edge(in_vectors(op.input, op.channels),
+                                        Region{kAll, kAll, kAll, kAll, {0, op.batch}}),
         op.width, op.height, false);
     const Func gradient = BoundaryConditions::repeat_edge(
-        in_f32(op.output_gradient),
-        Region{{0, op.filters}, kAll, {0, op.out_w}, {0, op.out_h}, {0, op.batch}});
+        in_vectors(op.output_gradient, op.filters),
+        Region{kAll, kAll, {0, op.out_w}, {0, op.out_h}, {0, op.batch}});
     const Var &v = stages.v, &u = stages.u, &vb = stages.vb, &ub = stages.ub;
     stages.input_panel = Func("input_panel");
     stages.input_panel(v, x, y, n, vb, g) = input(vb * size.channels + v, g, x, y, n);

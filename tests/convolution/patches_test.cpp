@@ -1,5 +1,6 @@
-// Windows that don't overlap, whose taps are channels where they follow each other in memory
-// (runtime/src/convolution/fold_taps.h): all passes, on every device.
+// Windows whose taps are channels (runtime/src/convolution/fold_taps.h): of those that don't overlap,
+// where taps follow each other in memory, and of few channels for the weight's gradient
+// (conv2d_backward/joined_windows.h). All passes, on every device.
 
 #include "tests/conv2d/case.h"
 #include "tests/conv2d_backward/case.h"
@@ -20,6 +21,9 @@ const Patches kPatches[] = {
     {"rows_overlap", {2, 9, 12, 5}, {19, 5, 4, 5}, {.stride = {2, 4}, .padding = {1, 2, 0, 0}}},
     {"columns_left", {2, 8, 17, 3}, {16, 8, 8, 3}, {.stride = {8, 8}}},
     {"column", {2, 12, 1, 24}, {33, 4, 1, 24}, {.stride = {4, 1}}},
+    {"few_channels", {2, 9, 12, 5}, {20, 3, 3, 5}, {.padding = {1, 1, 1, 1}}},
+    {"few_channels_strided", {1, 9, 12, 3}, {7, 5, 4, 3}, {.stride = {2, 3}}},
+    {"few_channels_of_a_column", {2, 14, 1, 2}, {11, 3, 1, 2}, {.padding = {0, 2, 0, 0}}},
     {"whole", {9, 5, 5, 16}, {120, 5, 5, 16}, {}},
     {"whole_of_one_channel", {3, 4, 7, 1}, {6, 4, 7, 1}, {.stride = {3, 2}}},
 };

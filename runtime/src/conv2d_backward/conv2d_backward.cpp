@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "conv2d_backward/channels_last.h"
+#include "conv2d_backward/joined_windows.h"
 #include "conv2d_backward/met_pixels.h"
 #include "conv2d_backward/operands.h"
 #include "conv2d_backward/passes.h"
@@ -20,28 +21,8 @@ using namespace detail;
 
 namespace {
 
-bool takes(const KernelInfo &row, const Fields &problem, DeviceType device,
-           const DeviceLimits &limits) {
-    return select({&row, 1}, problem, device, limits, false).kernel;
-}
-
 bool takes(const KernelInfo &row, const Fields &problem, Device device) {
-    return takes(row, problem, device.type(), device.limits());
-}
-
-// Whether the row was made for strides: it takes a problem of those whole.
-bool made_for_strides(const KernelInfo &row) {
-    return std::ranges::any_of(row.where, [](const Constraint &constraint) {
-        return std::string_view(constraint.field) == "stride_x" && constraint.value > 1;
-    });
-}
-
-const KernelInfo *row_for_strides(const Fields &problem, DeviceType device,
-                                  const DeviceLimits &limits) {
-    for (const KernelInfo &row : kData.kernels()) {
-        if (made_for_strides(row) && takes(row, problem, device, limits)) return &row;
-    }
-    return nullptr;
+    return detail::takes(row, problem, device.type(), device.limits());
 }
 
 // Whether a problem is computed in phases: a strided one, on a CPU and by products on CUDA. A row
@@ -168,6 +149,28 @@ void run_on_copies(const OfCopies &copies, const char *operation, const KernelIn
         run(operation, nullptr, others, options, beta, stream);
 }
 
+// Whether the weight's gradient is left to that of joined windows.
+bool joins_windows(const Conv2dProblem &problem, const Conv2dBackwardTensors &tensors,
+                   const KernelInfo *row, Device device) {
+    const Tensor &output = tensors.output_gradient, &gradient = tensors.gradients.weight;
+    if (row || !device.is_cpu() || !gradient.defined() || output.elements() == 0) return false;
+    return of_joined_windows(problem) &&
+           !any_takes(kWeight, conv2d_operands(problem, tensors.input, gradient, {}, {}, output),
+                      device);
+}
+
+void run_on_joined_windows(const char *operation, const Conv2dProblem &problem,
+                           const Conv2dBackwardTensors &tensors, float beta, const Stream &stream) {
+    const auto &[output, input, weight, gradients] = tensors;
+    const JoinedWindows joined(problem, tensors, beta == 1);
+    run(operation, nullptr, joined.tensors(), joined.options(), beta, stream);
+    joined.write_back();
+    if (!gradients.input.defined() && !gradients.bias.defined()) return;
+    const Tensor none;
+    run(operation, nullptr, {output, none, weight, {gradients.input, none, gradients.bias}},
+        problem.options, beta, stream);
+}
+
 void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTensors &tensors,
          const Conv2dOptions &options, float beta, const Stream &stream) try {
     const auto &gradients = tensors.gradients;
@@ -180,6 +183,8 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
     if (copies.of_met) return run_on_met_pixels(operation, tensors, options, beta, stream);
     if (copies.data || copies.weight)
         return run_on_copies(copies, operation, row, tensors, options, beta, stream);
+    if (joins_windows(problem, tensors, row, device))
+        return run_on_joined_windows(operation, problem, tensors, beta, stream);
     const Operand all[] = {{"output gradient", output},
                            {"input", gradients.weight.defined() ? tensors.input : gradients.weight},
                            {"weight", gradients.input.defined() ? tensors.weight : gradients.input},
@@ -221,27 +226,6 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
     }
 } catch (...) {
     rethrow_as_error(operation);
-}
-
-Selection select_pass(const GradientFamily &family, const Conv2dProblem &problem, DeviceType device,
-                      const DeviceLimits &limits, bool explain) {
-    return select(family.kernels(),
-                  conv2d_fields(normalised(problem, family.normalise), {device, limits}), device,
-                  limits, explain);
-}
-
-// That of copies in nhwc, behind the rows of nchw that were rejected, where none of those takes the
-// problem.
-template<typename Select>
-Selection or_of_copies(Selection of_nchw, Conv2dProblem problem, DeviceType device,
-                       Select select_of) {
-    const bool copies = device == DeviceType::cpu && problem.options.layout == Layout::nchw;
-    if (of_nchw.kernel || !copies) return of_nchw;
-    problem.options.layout = Layout::nhwc;
-    Selection selection = select_of(problem);
-    selection.rejected.insert(selection.rejected.begin(), of_nchw.rejected.begin(),
-                              of_nchw.rejected.end());
-    return selection;
 }
 
 void check_defined(const GradientFamily &family, const char *name, const Tensor &tensor) {
@@ -335,61 +319,6 @@ void conv2d_backward_bias_with(const KernelInfo &kernel, const Tensor &output_gr
     check_defined(kBias, "bias gradient", bias_gradient);
     run(kBias.name, &kernel, {output_gradient, {}, {}, {{}, {}, bias_gradient}}, {.layout = layout},
         beta, stream);
-}
-
-Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType device,
-                                      const DeviceLimits &limits, bool explain) {
-    if (device == DeviceType::cpu && problem.options.layout == Layout::nchw) {
-        Selection of_nchw = select_pass(kData, problem, device, limits, explain);
-        const std::optional<Conv2dProblem> met = of_met_pixels(problem);
-        if (!of_nchw.kernel && met)
-            return select_conv2d_backward_data(*met, device, limits, explain);
-        return or_of_copies(std::move(of_nchw), problem, device, [&](const Conv2dProblem &last) {
-            return select_conv2d_backward_data(last, device, limits, explain);
-        });
-    }
-    const Conv2dShapes shapes(problem);
-    Conv2dOperands whole =
-        conv2d_operands(problem, shapes.input, shapes.weight, {}, {}, shapes.output);
-    simplify_axes(whole);
-    const auto on_cpu_in_phases = [&] {
-        const Conv2dProblem normal = normalised(problem, normalise_backward_data);
-        return !row_for_strides(conv2d_fields(normal, {device, limits}), device, limits);
-    };
-    const bool in_phases =
-        is_strided(whole.problem) &&
-        (device == DeviceType::cpu ? on_cpu_in_phases()
-                                   : products_take_phases(whole, device, limits));
-    const DataPhases phases = in_phases ? data_phases(whole.problem) : DataPhases();
-    if (phases.phases.empty()) return select_pass(kData, problem, device, limits, explain);
-    Conv2dOperands operands = operands_of(with_most_taps(phases), whole);
-    normalise_backward_data(operands);
-    Selection selection = select(kData.kernels(), conv2d_fields(operands.problem, {device, limits}),
-                                 device, limits, explain);
-    std::erase_if(selection.ladder, [&](const Rung &rung) {
-        return !takes_columns_of_phases(*rung.kernel, whole.problem);
-    });
-    return selection;
-}
-
-Selection select_conv2d_backward_weight(const Conv2dProblem &problem, DeviceType device,
-                                        const DeviceLimits &limits, bool explain) {
-    Selection selection = select_pass(kWeight, problem, device, limits, explain);
-    const std::optional<Conv2dProblem> met = of_met_pixels(problem);
-    if (!selection.kernel && met && device == DeviceType::cpu) {
-        Selection of_met = select_pass(kWeight, *met, device, limits, explain);
-        if (of_met.kernel) return of_met;
-    }
-    return or_of_copies(std::move(selection), problem, device, [&](const Conv2dProblem &last) {
-        return select_pass(kWeight, last, device, limits, explain);
-    });
-}
-
-Selection select_conv2d_backward_bias(const Conv2dProblem &problem, DeviceType device,
-                                      const DeviceLimits &limits, bool explain) {
-    const Conv2dProblem bias =
-        bias_problem(kBias.name, problem.output_shape(), problem.type, problem.options.layout);
-    return select_pass(kBias, bias, device, limits, explain);
 }
 
 }  // namespace hk

@@ -1,5 +1,8 @@
 #include "conv2d_backward/passes.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "conv2d_backward/calls.h"
 #include "conv2d_backward/check.h"
 #include "conv2d_backward/operands.h"
@@ -16,6 +19,30 @@ const GradientFamily kWeight{"conv2d_backward_weight", conv2d_backward_weight_ke
 const GradientFamily kBias{"conv2d_backward_bias", conv2d_backward_bias_kernels,
                            normalise_backward_bias, selections<conv2d_backward_bias_kernels>,
                            call_bias};
+
+namespace {
+
+// Whether the row was made for strides: it takes a problem of those whole.
+bool made_for_strides(const KernelInfo &row) {
+    return std::ranges::any_of(row.where, [](const Constraint &constraint) {
+        return std::string_view(constraint.field) == "stride_x" && constraint.value > 1;
+    });
+}
+
+}  // namespace
+
+bool takes(const KernelInfo &row, const Fields &problem, DeviceType device,
+           const DeviceLimits &limits) {
+    return select({&row, 1}, problem, device, limits, false).kernel;
+}
+
+const KernelInfo *row_for_strides(const Fields &problem, DeviceType device,
+                                  const DeviceLimits &limits) {
+    for (const KernelInfo &row : kData.kernels()) {
+        if (made_for_strides(row) && takes(row, problem, device, limits)) return &row;
+    }
+    return nullptr;
+}
 
 Pass::Pass(const GradientFamily &family, Conv2dOperands views, const KernelInfo *row, Device device)
     : family(family), operands(std::move(views)) {

@@ -20,6 +20,14 @@ struct GradientFamily {
 
 extern const GradientFamily kData, kWeight, kBias;
 
+// Whether a row takes a problem, which is normalised.
+bool takes(const KernelInfo &row, const Fields &problem, DeviceType device,
+           const DeviceLimits &limits);
+
+// The row of the input's gradient that was made for a problem's strides, or null.
+const KernelInfo *row_for_strides(const Fields &problem, DeviceType device,
+                                  const DeviceLimits &limits);
+
 // A gradient that is about to be computed.
 struct Pass {
     // `row`: null for the one that selection takes.

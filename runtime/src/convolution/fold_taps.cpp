@@ -80,4 +80,20 @@ void fold_taps(Conv2dOperands &operands, int64_t fewest) {
     }
 }
 
+bool pays_to_join_windows(const Conv2dProblem &problem) {
+    constexpr int64_t vector = 8, most_elements = 1 << 28;
+    const Conv2dOptions &options = problem.options;
+    const int64_t channels = problem.channels, taps = problem.kernel_width;
+    if (problem.type != DataType::f32 || options.layout != Layout::nhwc || options.groups != 1 ||
+        taps == 1 || options.dilation[1] != 1 || options.padding.left < 0 ||
+        options.padding.right < 0)
+        return false;
+    if (channels > 4 * vector || taps > 1024) return false;
+    const auto vectors = [](int64_t elements) { return (elements + vector - 1) / vector; };
+    const double elements = static_cast<double>(problem.batch) * problem.height *
+                            problem.output_width() * taps * channels;
+    return elements <= most_elements &&
+           10 * vectors(taps * channels) <= 9 * taps * vectors(channels);
+}
+
 }  // namespace hk::detail

@@ -16,4 +16,9 @@ void fold_taps(Conv2dOperands &operands, int64_t fewest);
 // takes 0.87 of the time on Zen 3, 64x64_3-192_8x8_s8 1.15.
 constexpr int64_t kFewestFolded = 16;
 
+// Whether the weight's gradient, of nhwc and f32, has fewer vectors where what a row of a window
+// meets are the channels of one tap: of 8 floats, as CPUs without AVX-512 have them, others were
+// not measured.
+bool pays_to_join_windows(const Conv2dProblem &problem);
+
 }  // namespace hk::detail
