@@ -117,6 +117,10 @@ row(cpu  grouped8_3x3_s2        grouped               grouped           f32,f16,
 row(cpu  1x1_dot                dot                   dot               f32           nhwc       -                                    prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=7)
 row(cpu  1x1_dot                dot                   dot               f16,bf16      nhwc       -                                    prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=5)
 row(cpu  3x3_dot                dot                   dot               f32,f16,bf16  nhwc       -                                    prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
+# few_filters: vectors of filters would be mostly empty; tasks are rows (schedules/cpu_dot.h). By --row staged_8
+# 56x56_64-3_3x3 takes 2.2 times as long, 112x112_32-1_3x3 4 times (bench --list input=1x56x56x64,weight=3x3x3x64,padding=1, on
+# Zen 3).
+row(cpu  few_filters            dot                   dot               f32           nhwc       tile_k:1,tile_x:8,rows:8             filters_per_group<=4 channels_per_group%16=0 depth>=96 copied_window stride_x<=8 stride_y<=8)
 # rgb: the first layer; a picture's three channels are no vector, nor are four (bench --list first_layers --filter 64x64,
 # the other by --row staged_32). A loop over one channel is all overhead, as is one over a few where sums leave no register
 # free: windows sums over what a row of a window meets instead (bench --list small_images --filter n8_; by --row staged_32

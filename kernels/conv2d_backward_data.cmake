@@ -115,6 +115,7 @@ row(cpu  grouped32           packed                grouped           f32,f16,bf1
 # 1x1_passes takes 1.15 times as long on Zen 3 where nothing runs on the core's other thread, else as long. 1x1_24: of three
 # vectors, which two blocks of 16 would leave part empty (explorer run conv2d_backward_data 56x56_24-144_1x1 --row 1x1 takes 1.5
 # times as long).
+row(cpu  few_channels        dot                   dot               f32           nhwc       tile_k:1,tile_x:8,rows:8            stride_1 channels_per_group<=4 filters_per_group%16=0 output_depth>=96 bounded_copy)
 row(cpu  1x1_8               packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,stage:0,chunk:32  1x1 stride_1 channels_per_group<=8 avx512=0)
 row(cpu  1x1_16              packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32          1x1 stride_1 channels_per_group<=16)
 row(cpu  1x1_rows_deep       packed                broadcast         f32           nhwc       block:32,tile_y:2/1,stage:0,outer:1         1x1 stride_1 out_w<=32 out_h>=2 depth_per_pixel>=2)

@@ -214,6 +214,7 @@ Conv2dSliced conv2d_sliced_blocks(const Conv2dOperands &operands);
 struct Conv2dDot {
     Halide::Var lane{"lane"};
     Halide::Func padded, lanes, start, folded, sum, activated, output;
+    Halide::Func filter;  // of a gradient: the weight's copy, whose vectors are of terms
     Halide::RDom r;
 };
 Conv2dDot conv2d_dot(const Conv2dOperands &operands, int lanes);

@@ -137,6 +137,13 @@ private:
             const PackedSum sum = sc::packed_sum(context);
             if (sum.pairs == Pairs::whole) constrain_to_pairs(output_gradient);
             build(conv2d_packed(forward, sum), sc::packed_schedules, context);
+        } else if (algorithm.value() == "dot") {
+            const Func flipped = forward.weight;
+            forward.weight = Func("filter");
+            forward.weight(c, s, r, k, g) = flipped(c, s, r, k, g);
+            Conv2dDot stages = conv2d_dot(forward, sc::dot_lanes(context));
+            stages.filter = forward.weight;
+            build(stages, sc::dot_schedules, context);
         } else if (products())
             build_products(forward, context);
         else if (algorithm.value() == "depthwise")
@@ -152,7 +159,7 @@ private:
         else
             refuse_algorithm({"flip_expand", "flip_expand_blocks", "flip_expand_tiles",
                               "expand_flip", "flip_expand_sliced", "expand_flip_sliced", "packed",
-                              "packed_columns", "products", "products_apart", "products_in_parts",
+                              "packed_columns", "dot", "products", "products_apart", "products_in_parts",
                               "products_of_halos", "products_of_rows", "depthwise", "rows",
                               "depthwise_rows", "depthwise_tiles", "depthwise_transposed",
                               "depthwise_planes"});

@@ -23,10 +23,13 @@ void dot(Conv2dDot &stages, const Conv2dContext &context) {
         .unroll(x)
         .unroll(y);
     stages.start.compute_root();
-    if (!context.pointwise_f32)
-        stages.padded.compute_at(stages.output, n)
-            .vectorize(c, lanes, TailStrategy::RoundUp)
-            .parallel(y);
+    if (stages.filter.defined()) stages.filter.compute_root();
+    if (context.pointwise_f32) return;
+    stages.padded.vectorize(c, lanes, TailStrategy::RoundUp);
+    if (dot_tile(context).rows)
+        stages.padded.compute_at(stages.output, Var("yo"));
+    else
+        stages.padded.compute_at(stages.output, n).parallel(y);
 }
 
 }  // namespace cpu
