@@ -92,6 +92,7 @@ row(cpu  depthwise7x7_s1        depthwise             sliding           f32     
 row(cpu  depthwise_line_wide    depthwise             sliding           f32           nhwc       tile_x:10,taps:4                     depthwise wide_s1 groups>=16 not_in_place out_w>=10 out_h<=1 bounded_rows)
 row(cpu  depthwise_wide         depthwise             sliding           f32           nhwc       tile_x:7,tile_y:2,taps:4             depthwise wide_s1 groups>=16 not_in_place out_w>=7 out_h>=2 bounded_rows)
 row(cpu  depthwise              depthwise             sliding_in_place  f32,f16,bf16  nhwc       tile_x:4                             depthwise groups>=16 groups_in_place%16=0 bounded_rows)
+row(cpu  depthwise_8            depthwise             sliding           f32           nhwc       lanes:8,stage:0,tile_x:4             depthwise groups>=8 bounded_rows)
 row(cpu  depthwise_line         depthwise_planes      planes            f32           nchw       tile_x:10,tile_y:1,taps:4            depthwise stride_x=1 dilation_x=1 planes out_h<=1)
 row(cpu  depthwise3x3_s1_small  depthwise_planes      planes            f32           nchw       -                                    depthwise 3x3 stride_1 planes out_w<=32)
 row(cpu  depthwise3x3_s1        depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:7                     depthwise 3x3 stride_1 bounded_rows)
@@ -129,6 +130,8 @@ row(cpu  few_filters            dot                   dot               f32     
 # stay in a core's cache.
 # _copied: tiles of AVX2 have a quarter of the sums, and read the image as much more often, here from a copy in one piece
 # (schedules/conv2d/cpu/column_tiles.cpp). panels_s2 stands before rgb_s2, which takes pictures with few filters.
+row(cpu  windows_8              packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,windows:1,unroll:1 channels_per_group<=12 kernel_w>=2 filters_per_group<=8 groups=1 dilation_x=1 bounded_copy avx512=0)
+row(cpu  windows_24             packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4,windows:1,unroll:1 channels_per_group<=12 kernel_w>=2 filters_spared_24>=8 groups=1 dilation_x=1 bounded_copy avx512=0)
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32/16,tile_x:7/8               channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       block:32/16,tile_x:8                 channels_per_group=4 bounded_copy)
@@ -211,7 +214,6 @@ row(cpu  1x1                    packed                broadcast         bf16    
 # filters than those of 32, 1.1 to 1.9 times (conv_training --filter 24x16_144); both on a Xeon of family 6, model 167. _line:
 # one row, half of what two would compute (input=1x1x3000x80,weight=384x1x3x80,padding=0x1). _8: of widths that tiles of 7
 # would not fill (explorer run conv2d 48x32_96-192_2x2_s2 --row staged_32, on Zen 4: 1.3 times as fast).
-row(cpu  windows_8              packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,windows:1,unroll:1 channels_per_group<=12 filters_per_group<=8 groups=1 dilation_x=1 bounded_copy avx512=0)
 row(cpu  windows                packed                broadcast         f32           nhwc       tile_x:6,windows:1,unroll:1          channels_per_group<=12 groups=1 dilation_x=1 bounded_copy avx512=0)
 row(cpu  staged_8               packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10             filters_per_group<=8 bounded_copy avx512=0)
 row(cpu  staged_24              packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4             filters_spared_24>=8 bounded_copy avx512=0)

@@ -155,6 +155,7 @@ row(cpu  deep_columns_s2     rows                  phase_columns     f32        
 row(cpu  deep                packed                broadcast         f32,f16       nhwc       block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 row(cpu  deep                packed                broadcast         bf16          nhwc       block:32,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 row(cpu  windows_8           packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,windows:1,unroll:1 stride_1 bounded_copy filters_per_group<=12 channels_per_group<=8 groups=1 dilation_x=1 avx512=0)
+row(cpu  windows_24          packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4,windows:1,unroll:1 stride_1 bounded_copy filters_per_group<=12 channels_spared_24>=8 groups=1 dilation_x=1 avx512=0)
 row(cpu  windows             packed                broadcast         f32           nhwc       tile_x:6,windows:1,unroll:1         stride_1 bounded_copy filters_per_group<=12 groups=1 dilation_x=1 avx512=0)
 row(cpu  staged_8            packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10           stride_1 bounded_copy channels_per_group<=8 avx512=0)
 row(cpu  staged_24           packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4           stride_1 bounded_copy channels_spared_24>=8 avx512=0)

@@ -43,7 +43,7 @@ inline void tile_dots(Halide::Func &out, const DotTile &tile) {
         out.parallel(kb);
         return;
     }
-    out.split(y, yo, y, tile.rows, guard).reorder(k, x, xo, kb, y, yo, g, n);
+    out.split(y, yo, y, tile.rows, guard).reorder(k, x, kb, xo, y, yo, g, n);
     out.fuse(yo, g, yo).fuse(yo, n, yo).parallel(yo);
 }
 
@@ -53,12 +53,12 @@ Halide::Stage sum_by_lanes(Stages &stages, const Conv2dSizes &context, const Hal
     using namespace hk::generators;
     const DotTile tile = dot_tile(context);
     const int lanes = context.target.natural_vector_size<float>();
-    const Halide::Var xo("xo");
+    const Halide::Var of_tile(tile.rows ? "kb" : "xo");
     Halide::Func &out = stages.output;
     tile_dots(out, tile);
     stages.activated.compute_at(out, x).bound_storage(k, tile.k).vectorize(k).specialize(plain);
     for (Halide::Func *f : {&stages.sum, &stages.folded, &stages.lanes})
-        f->compute_at(out, xo)
+        f->compute_at(out, of_tile)
             .bound_extent(k, tile.k)
             .bound_extent(x, tile.x)
             .bound_extent(y, tile.y)

@@ -59,8 +59,8 @@ void look_at(const bench::CaseInfo &info, const bench::Settings &settings, std::
     }
 }
 
-// Not counted: the table's own cases; images that leave most of a chip idle.
-constexpr std::array<std::string_view, 2> kUncounted = {"table", "small_images"};
+// Not counted: the table's own cases; images that leave most of a chip idle; shapes of no network.
+constexpr std::array<std::string_view, 3> kUncounted = {"table", "small_images", "drawn"};
 
 // Cases of all lists in these settings but those.
 std::vector<bench::CaseInfo> cases_of(const bench::Family &family,
