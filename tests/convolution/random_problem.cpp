@@ -106,6 +106,9 @@ private:
             group_filters_ = allowed("filters_per_group", 1);
         else if (name == "filters_spared_24" && constraint.relation == Relation::at_least)
             group_filters_ = allowed("filters_per_group", uniform(random_, 17, 24));
+        else if (name == "filters_spared_8" && constraint.relation == Relation::at_least)
+            group_filters_ =
+                allowed("filters_per_group", uniform(random_, 1, 8) + 16 * uniform(random_, 0, 1));
         else if (name == "channels_spared_8" && constraint.relation == Relation::at_least)
             group_channels_ =
                 allowed("channels_per_group", uniform(random_, 1, 8) + 16 * uniform(random_, 0, 2));
