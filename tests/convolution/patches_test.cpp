@@ -23,6 +23,7 @@ const Patches kPatches[] = {
     {"column", {2, 12, 1, 24}, {33, 4, 1, 24}, {.stride = {4, 1}}},
     {"few_channels", {2, 9, 12, 5}, {20, 3, 3, 5}, {.padding = {1, 1, 1, 1}}},
     {"few_channels_strided", {1, 9, 12, 3}, {7, 5, 4, 3}, {.stride = {2, 3}}},
+    {"few_channels_of_no_image", {0, 9, 12, 2}, {20, 3, 3, 2}, {.padding = {1, 1, 1, 1}}},
     {"few_channels_of_a_column", {2, 14, 1, 2}, {11, 3, 1, 2}, {.padding = {0, 2, 0, 0}}},
     {"whole", {9, 5, 5, 16}, {120, 5, 5, 16}, {}},
     {"whole_of_one_channel", {3, 4, 7, 1}, {6, 4, 7, 1}, {.stride = {3, 2}}},

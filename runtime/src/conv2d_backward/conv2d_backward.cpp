@@ -41,7 +41,7 @@ bool runs_in_phases(const Conv2dOperands &whole, const KernelInfo *&row, Device 
 // Returns whether pixels are left, which are zero.
 bool add_data(std::vector<Pass> &passes, Conv2dOperands whole, const KernelInfo *row,
               Device device) {
-    simplify_axes(whole);
+    if (is_strided(whole.problem)) whole = folded_for_phases(std::move(whole));
     if (!runs_in_phases(whole, row, device)) {
         passes.emplace_back(kData, std::move(whole), row, device);
         return false;

@@ -93,6 +93,12 @@ const DataPhase &with_most_taps(const DataPhases &phases) {
         phases.phases, {}, [](const DataPhase &phase) { return phase.y.taps * phase.x.taps; });
 }
 
+Conv2dOperands folded_for_phases(Conv2dOperands whole) {
+    Conv2dOperands simple = whole;
+    simplify_axes(simple);
+    return simple.problem.channels == whole.problem.channels ? whole : simple;
+}
+
 Conv2dOperands operands_of(const DataPhase &phase, Conv2dOperands whole) {
     const auto &[stride_y, stride_x] = whole.problem.options.stride;
     const auto take = [](BufferView &view, size_t d, int64_t first, int64_t count, int64_t step) {

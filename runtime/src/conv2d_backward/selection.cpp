@@ -52,9 +52,8 @@ Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType d
         });
     }
     const Conv2dShapes shapes(problem);
-    Conv2dOperands whole =
-        conv2d_operands(problem, shapes.input, shapes.weight, {}, {}, shapes.output);
-    simplify_axes(whole);
+    const Conv2dOperands whole = folded_for_phases(
+        conv2d_operands(problem, shapes.input, shapes.weight, {}, {}, shapes.output));
     const auto on_cpu_in_phases = [&] {
         const Conv2dProblem normal = normalised(problem, normalise_backward_data);
         return !row_for_strides(conv2d_fields(normal, {device, limits}), device, limits);

@@ -92,7 +92,7 @@ bool pays_to_join_windows(const Conv2dProblem &problem) {
     const auto vectors = [](int64_t elements) { return (elements + vector - 1) / vector; };
     const double elements = static_cast<double>(problem.batch) * problem.height *
                             problem.output_width() * taps * channels;
-    return elements <= most_elements &&
+    return elements > 0 && elements <= most_elements &&
            10 * vectors(taps * channels) <= 9 * taps * vectors(channels);
 }
 
