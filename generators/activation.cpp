@@ -12,15 +12,16 @@ Expr leaky(const Expr &value, const Expr &slope, bool branches) {
     return branches ? if_present(slope != 1.f, sloped, value) : select(slope == 1.f, value, sloped);
 }
 
+Expr within_bounds(const Expr &value, const Expr &low, const Expr &high) {
+    const Expr raised = select(value < low, low, value);
+    return strict_float(select(raised > high, high, raised));
+}
+
 Expr linear_activation(const Expr &value, const Expr &slope, const Expr &low, const Expr &high,
                        bool branches) {
-    const auto clamp_to = [&](const Expr &v) {
-        const Expr raised = select(v < low, low, v);
-        return strict_float(select(raised > high, high, raised));
-    };
-    if (branches) return clamp_to(leaky(value, slope, true));
-    return select(slope == 1.f, clamp_to(value),
-                  clamp_to(select(value < 0.f, slope * value, value)));
+    if (branches) return within_bounds(leaky(value, slope, true), low, high);
+    return select(slope == 1.f, within_bounds(value, low, high),
+                  within_bounds(select(value < 0.f, slope * value, value), low, high));
 }
 
 Expr smooth_activation(const Expr &value, const Expr &smooth, const Target &target, bool quick) {

@@ -24,7 +24,9 @@ Halide::Expr linear_activation(const Halide::Expr &value, const Halide::Expr &sl
 Halide::Expr smooth_activation(const Halide::Expr &value, const Halide::Expr &smooth,
                                const Halide::Target &target, bool quick = false);
 
-// The linear ones without their bounds.
+// The linear ones without their bounds, and those alone.
 Halide::Expr leaky(const Halide::Expr &value, const Halide::Expr &slope, bool branches = false);
+Halide::Expr within_bounds(const Halide::Expr &value, const Halide::Expr &low,
+                           const Halide::Expr &high);
 
 }  // namespace hk::generators

@@ -249,7 +249,9 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # pixels. By the model shared memory has 14 % less to do and bounds ResNet-50's 28x28 and 14x14 layers at 0.89 of the
 # tensor cores' time, not 0.76 (counts --list resnet50 --family conv2d --type bf16 --batch 32).
 # matrices_windows: first layers, and nhwc's channels that are no whole vectors (generators/conv2d/channels_last.h).
-# products of nchw read the input as it is; so do rows and rows_4 of 1x1 filters, in vectors of 8 and 4 pixels. For other
+# products of nchw read the input as it is; so do rows and rows_4 of 1x1 filters, in vectors of 8 and 4 pixels. rows of f32,
+# of 4, which they store so: 119 us for 130 of products by the model (counts --list input=32x28x28x512,weight=256x1x1x512
+# --family conv2d --layout nchw, with and without it), 17 for 21 of short sums (input=8x56x56x64,weight=256x1x1x64). For other
 # matrices input and filter are copied first, channels next to each other, and the main loop is nhwc's: on an H100, by its model, the copy of the input is bound by memory, 1.9 to 7.7 us of ResNet-50's
 # layers at batch 32 (explain conv2d --type bf16 --layout nchw --input 32x64x56x56 --weight 64x64x3x3 --padding 1 --count,
 # and the like).
@@ -283,6 +285,7 @@ row(cuda products_parts         products_in_parts outer_products   f32          
 row(cuda products               products         outer_products    f32           nhwc       -                                                                  shared:39936,registers:128,conflicts:1.1,sectors:1.0,fma:0.9   line_of_vectors short filters_per_group>=24)
 row(cuda products_windows       products_of_windows outer_products f32           nhwc       -                                                                  shared:39936,registers:128,conflicts:1.1,sectors:1.75,fma:0.9  windows_to_vectors short filters_per_group>=24)
 row(cuda products_parts         products_in_parts outer_products   f32           nchw       tile_k:128,tile_x:64,threads_k:16,threads_x:8                      shared:36864,registers:128,conflicts:1.1,sectors:1.7,fma:0.9   copied_vectors short few_tiles filters_per_group>=48)
+row(cuda rows                   products_of_rows  outer_products   f32           nchw       -                                                                  shared:36864,registers:136,conflicts:1.0,sectors:1.05,fma:0.9   copied_vectors short 1x1 stride_1 image_alignment>=16 out_w%4=0 filters_per_group>=17)
 row(cuda products               products_apart    outer_products   f32           nchw       -                                                                  shared:36864,registers:128,conflicts:1.1,sectors:1.2,fma:0.9   copied_vectors short filters_per_group>=17)
 row(cuda products_windows       products_of_windows outer_products f32           nchw       -                                                                  shared:43008,registers:128,conflicts:1.1,sectors:1.75,fma:0.9  windows_to_rows short filters_per_group>=24)
 row(gpu  1x1                    sliced           staged            f32,f16,bf16  nhwc       -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:1.75,fma:0.6    short 1x1)

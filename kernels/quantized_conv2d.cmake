@@ -14,6 +14,8 @@ term(dot_u8  filters_per_group%4=0 channels_per_group%64=0 depth_per_pixel>=40)
 term(dot_f32 filters_per_group%4=0 channels_per_group%16=0 depth_per_pixel>=40)
 # Products of matrices on tensor cores: whole vectors of 16 bytes of channels and of filters.
 term(vectors_of_bytes aligned=1 line=1 channels_per_group%16=0 filters_per_group%16=0)
+# Of 128 filters by 128 pixels: blocks for half of an H100 at least, whose sums take longer than what follows them.
+term(large_tiles filters_per_group%128=0 depth>=256 outputs>=1114112)
 # Or their output's rows are whole vectors of 8, or 4, pixels, of blocks of 64 filters.
 term(rows_of_8 copied_vectors image_alignment>=8 out_w%8=0 filters_per_group%64=0)
 term(rows_of_4 copied_vectors image_alignment>=4 out_w%4=0 filters_per_group%64=0)
@@ -107,6 +109,9 @@ row(cpu  any_to_32                   packed     broadcast         u8,f32  nhwc,n
 # multiple of 8. Tiles of bytes are a quarter as large, so that 3x3_small is for f32 alone. 1x1 of bytes and 3x3 are for
 # OpenCL, where products, or words, leave nothing to them. matrices of nchw read a copy with channels next to each other,
 # as conv2d's.
+# matrices_128: 385 us for 447 of tiles of half as many sums by the model, of which the second cache bounds 16 of 23 layers
+# (counts --list resnet50 --family quantized_conv2d --type u8 --batch 32, with and without it). Of fewer tiles, and of sums
+# of less than 256 terms, smaller ones take less.
 # matrices_any: any number of filters, wherever pixels are; a thread stores one by one. 0.12 of the time of 3x3 by dp4a by
 # the model (counts --list input=8x28x28x64,weight=84x3x3x64,padding=1 --family quantized_conv2d --type u8, with and without
 # it), 0.51 of that of 1x1 (the same of input=8x56x56x144,weight=24x1x1x144).
@@ -124,9 +129,9 @@ row(cpu  any_to_32                   packed     broadcast         u8,f32  nhwc,n
 row(gpu  depthwise_to_8  sliced         thread_per_group  u8,f32  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:3.4                             to_8 short depthwise)
 row(cuda matrices_parts_64_to_8 products_in_parts  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:1.0,fma:0.1  to_8 vectors_of_bytes few_small_tiles)
 row(cuda matrices_parts_to_8  products_in_parts  matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:36864,registers:248,conflicts:1.0,sectors:1.0,fma:0.1  to_8 vectors_of_bytes few_tiles)
+row(cuda matrices_128_to_8   products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:52224,registers:240,conflicts:1.0,sectors:1.0,fma:0.25  to_8 vectors_of_bytes large_tiles)
 row(cuda matrices_1x1_to_8    products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.0,fma:0.3  to_8 vectors_of_bytes 1x1 out_h<=1)
-row(cuda matrices_64_to_8     products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.85,fma:0.25  to_8 vectors_of_bytes filters_per_group<=64)
-row(cuda matrices_to_8        products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:39936,registers:248,conflicts:1.0,sectors:1.0,fma:0.25  to_8 vectors_of_bytes)
+row(cuda matrices_to_8        products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.85,fma:0.25  to_8 vectors_of_bytes)
 row(cuda matrices_windows_to_8  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:128,conflicts:1.0,sectors:3.6,fma:0.45  to_8 windows_to_bytes)
 row(cuda matrices_any_to_8  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:160,conflicts:1.0,sectors:5.5,fma:0.3  to_8 windows line=1)
 row(cuda matrices_parts_to_8  products_in_parts  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:3.1,fma:0.25  to_8 copied_vectors few_tiles)
@@ -166,9 +171,9 @@ row(gpu  unstaged_to_8   sliced_blocks  unstaged          f32     nhwc,nchw  -  
 row(gpu  depthwise_to_32  sliced         thread_per_group  u8,f32  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:3.1                             to_32 short depthwise)
 row(cuda matrices_parts_64_to_32 products_in_parts  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:1.0,fma:0.1  to_32 vectors_of_bytes few_small_tiles)
 row(cuda matrices_parts_to_32  products_in_parts  matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:36864,registers:248,conflicts:1.0,sectors:1.0,fma:0.1  to_32 vectors_of_bytes few_tiles)
+row(cuda matrices_128_to_32  products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:52224,registers:240,conflicts:1.0,sectors:1.0,fma:0.25  to_32 vectors_of_bytes large_tiles)
 row(cuda matrices_1x1_to_32    products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.0,fma:0.3  to_32 vectors_of_bytes 1x1 out_h<=1)
-row(cuda matrices_64_to_32     products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.85,fma:0.25  to_32 vectors_of_bytes filters_per_group<=64)
-row(cuda matrices_to_32        products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:39936,registers:248,conflicts:1.0,sectors:1.0,fma:0.25  to_32 vectors_of_bytes)
+row(cuda matrices_to_32        products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.85,fma:0.25  to_32 vectors_of_bytes)
 row(cuda matrices_windows_to_32  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:128,conflicts:1.0,sectors:2.5,fma:0.45  to_32 windows_to_bytes)
 row(cuda matrices_any_to_32  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:152,conflicts:1.0,sectors:5.4,fma:0.3  to_32 windows line=1)
 row(cuda matrices_parts_to_32  products_in_parts  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:3.15,fma:0.25  to_32 copied_vectors few_tiles)

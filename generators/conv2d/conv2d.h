@@ -136,9 +136,11 @@ struct Conv2dSliced {
     CopiedWindows windows;
     Halide::RDom r, pixels;
     BlockedSum blocked;
-    // Of products: of the sum's updates by the residual, a smooth activation and a linear one, in
-    // this order, else undefined. Each is one of a call, or none.
-    Halide::RDom added, smooth, linear;
+    // Of products: of the sum's updates by the residual, a smooth activation, and a linear one's
+    // slope and bounds, in this order, else undefined. Each is one of a call, or none.
+    Halide::RDom added, smooth, sloped, bounded;
+    // Where a thread has whole vectors of pixels, the residual of one, (lane, k, g, vector).
+    Halide::Func addend;
     // Of products in parts: else undefined.
     Halide::Var part{"part"};
     Halide::Func partial, joined;
@@ -183,11 +185,13 @@ struct ProductForm {
     // a word at a time, neighbouring pixels by so many neighbouring threads, and four of each such
     // threads' pixels are next to each other where they are staged.
     int lanes = 0;
-    // The same of 1x1 filters without padding, of strides of 1, in vectors of so many pixels: rows
-    // are whole ones, and pixels are next to each other where they are staged. 0: not so.
+    // The input is read as it is by 1x1 filters without padding, of strides of 1, in vectors of so
+    // many pixels: rows are whole ones, and pixels are next to each other where they are staged. 0:
+    // not so. `lanes` says which copy there is of the filter.
     int rows = 0;
     // Of an output that is apart, whose rows are whole vectors of so many pixels: they are stored
-    // so. Of 16 bits, where rows are read as they are, pairs, which a thread then has.
+    // so. Where rows are read as they are it is what a thread has: pairs of 16 bits, vectors of
+    // f32.
     int stored_pixels = 1;
     // Of strides of 1: what all windows of a tile meet is staged together, not of a tap.
     HaloTile halo = {};

@@ -252,7 +252,7 @@ private:
                                   .order = Conv2dLayout(layout),
                                   .lanes = windows ? 0 : hk::schedules::product_lanes(context),
                                   .rows = rows,
-                                  .stored_pixels = rows > 0 ? kStoredPair : 1,
+                                  .stored_pixels = hk::schedules::stored_pixels(rows, context),
                                   .halo = halo_tile(context),
                                   .windows = windows,
                                   .finishes_in_loops = hk::schedules::finishes_in_loops(context)};

@@ -1,5 +1,4 @@
 #include <array>
-#include <limits>
 
 #include "generators/conv2d/channels_last.h"
 #include "generators/conv2d/conv2d.h"
@@ -34,18 +33,34 @@ std::array<Expr, 5> place_of_sum(const Conv2dOperands &op, const ProductForm &fo
     return {filter, g, pixel.x, pixel.y, pixel.n};
 }
 
+// The residual of vectors of a thread's pixels, which it loads at once.
+void add_vectors(Conv2dOperands &op, int lanes, Conv2dSliced &stages) {
+    const Pixel place =
+        place_in_vector(op, min(x, pixels_of_images(op) / lanes - 1), stages.lane, lanes);
+    stages.addend = Func("addend");
+    stages.addend(stages.lane, k, g, x) =
+        cast<float>(op.residual(min(k, op.filters - 1), g, place.x, place.y, place.n));
+    stages.added = RDom(0, select(op.has_residual, 1, 0), "added");
+    const Expr value = stages.addend(x % lanes, k, g, x / lanes + stages.added.x);
+    stages.sum(k, g, x, y, n) = strict_float(stages.sum(k, g, x, y, n) + value);
+    op.has_residual = Expr();
+}
+
 // Smooth activations are a loop of all of a thread's sums, which a call has or not, and so, where
 // they finish in loops, is each of the others; else those are branches of each sum.
 void finish_sums(Conv2dOperands &op, const ProductForm &form, Conv2dSliced &stages) {
     const bool in_parts = form.parts.defined(), activates = op.slope.defined();
     const std::array<Expr, 5> at = place_of_sum(op, form, stages);
     Func &sum = in_parts ? stages.joined : stages.sum;
-    if (form.finishes_in_loops && !in_parts) add_residual(op, at, sum, stages.added);
+    if (form.stored_pixels > kStoredPair)
+        add_vectors(op, form.stored_pixels, stages);
+    else if (form.finishes_in_loops && !in_parts)
+        add_residual(op, at, sum, stages.added);
     if (!activates) return;
-    constexpr float none = std::numeric_limits<float>::infinity();
-    op.activates = op.smooth == 0 && (op.slope != 1.f || op.low > -none || op.high < none);
+    op.activates = op.smooth == 0 && (op.slope != 1.f || has_bounds(op));
     activate_smoothly(op, at, sum, stages.smooth);
-    if (form.finishes_in_loops && !in_parts) activate_linearly(op, sum, stages.linear);
+    if (form.finishes_in_loops && !in_parts)
+        activate_linearly(op, sum, stages.sloped, stages.bounded);
 }
 
 // The output, its pixels at places of their own.
@@ -166,7 +181,10 @@ void read_rows(const Conv2dOperands &op, int vector, Conv2dSliced &stages) {
 void read_input(Conv2dOperands &op, const ProductForm &form, int vector, Conv2dSliced &stages) {
     if (form.rows > 0) {
         read_rows(op, form.rows, stages);
-        copy_filter(op, op.weight, stages);
+        if (form.lanes > 0)
+            copy_across(op, vector, stages);
+        else
+            copy_filter(op, op.weight, stages);
         return;
     }
     Pixel pixel{x, y, n};
@@ -220,7 +238,7 @@ Conv2dSliced conv2d_product_sums(Conv2dOperands &op, const ProductForm &form) {
     const auto [tile, vector] = ProductSlice(op.type);
     Conv2dSliced stages;
     stages.in_rows = !form.order.nhwc();
-    stages.lanes = form.lanes;
+    stages.lanes = form.rows > 0 ? 0 : form.lanes;
     stages.row_vector = form.rows;
     stages.stored_pixels = form.stored_pixels;
     stages.halo = form.halo.pixels;

@@ -1,5 +1,7 @@
 #include "generators/conv2d/finish.h"
 
+#include <limits>
+
 #include "generators/activation.h"
 #include "generators/optional.h"
 
@@ -31,6 +33,11 @@ Expr with_residual(const Conv2dOperands &op, const Expr &sum, const std::array<E
 
 }  // namespace
 
+Expr has_bounds(const Conv2dOperands &op) {
+    constexpr float none = std::numeric_limits<float>::infinity();
+    return op.low > -none || op.high < none;
+}
+
 void activate_smoothly(Conv2dOperands &op, const std::array<Expr, 5> &at, Func &sum, RDom &smooth) {
     smooth = RDom(op.smooth, select(op.smooth == 0, 0, 1), "smooth");
     sum(k, g, x, y, n) =
@@ -47,10 +54,17 @@ void add_residual(Conv2dOperands &op, const std::array<Expr, 5> &at, Func &sum, 
     op.has_residual = Expr();
 }
 
-void activate_linearly(Conv2dOperands &op, Func &sum, RDom &linear) {
-    linear = RDom(0, select(op.activates, 1, 0), "linear");
-    const Expr low = select(linear.x == 0, op.low, 0.f);  // which it is, as above
-    sum(k, g, x, y, n) = linear_activation(sum(k, g, x, y, n), op.slope, low, op.high, true);
+void activate_linearly(Conv2dOperands &op, Func &sum, RDom &sloped, RDom &bounded) {
+    const auto once = [&](const Expr &asked_for, const char *name) {
+        return RDom(0, select(op.activates && asked_for, 1, 0), name);
+    };
+    const Expr value = sum(k, g, x, y, n);
+    // Each is over its domain, as above.
+    sloped = once(op.slope != 1.f, "sloped");
+    const Expr slope = select(sloped.x == 0, op.slope, 0.f);
+    sum(k, g, x, y, n) = select(value < 0.f, slope * value, value);
+    bounded = once(has_bounds(op), "bounded");
+    sum(k, g, x, y, n) = within_bounds(value, select(bounded.x == 0, op.low, 0.f), op.high);
     op.slope = Expr();
 }
 

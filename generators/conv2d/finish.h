@@ -16,10 +16,13 @@ Halide::Func sum_start(const Conv2dOperands &operands);
 void activate_smoothly(Conv2dOperands &operands, const std::array<Halide::Expr, 5> &at,
                        Halide::Func &sum, Halide::RDom &smooth);
 
-// The same of the residual, and of a linear activation behind it.
+// The same of the residual, and of a linear activation behind it: of its slope, and of its bounds.
 void add_residual(Conv2dOperands &operands, const std::array<Halide::Expr, 5> &at,
                   Halide::Func &sum, Halide::RDom &added);
-void activate_linearly(Conv2dOperands &operands, Halide::Func &sum, Halide::RDom &linear);
+void activate_linearly(Conv2dOperands &operands, Halide::Func &sum, Halide::RDom &sloped,
+                       Halide::RDom &bounded);
+// Whether there are such.
+Halide::Expr has_bounds(const Conv2dOperands &operands);
 
 // A sum with the residual at k, g, x, y, n, activated, in f32.
 Halide::Expr finished_sum(const Conv2dOperands &operands, Halide::Expr sum,

@@ -69,6 +69,8 @@ int product_lanes(const Conv2dContext &context);
 bool finishes_in_loops(const Conv2dContext &context);
 // Of those that read rows of them in vectors, the pixels of one.
 int product_row_vector(const Conv2dContext &context);
+// And those that are stored at once, of vectors of so many, or 0.
+int stored_pixels(int row_vector, const Conv2dContext &context);
 // Of those that stage halos, a tile's.
 generators::HaloTile product_halo(const Conv2dContext &context);
 // Channels in a vector of the sum.

@@ -118,7 +118,7 @@ struct Access {
 struct Interpreter {
     // Until all threads of the unit wait or have ended, or a fault stops the block.
     void (*run)(BlockState &block, Unit &unit);
-    // A shuffle, vote or barrier of a warp by these lanes, which are at it.
+    // A shuffle, vote, reduction or barrier of a warp by these lanes, which are at it.
     void (*run_warp_operation)(Frame &frame, const Instruction &instruction, uint32_t lanes);
     // Race cells of a dense access, and of any other; see race_steps.h.
     bool (*step_cells)(uint64_t *cells, uint32_t bytes, const CellAccess &access,

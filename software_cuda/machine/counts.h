@@ -24,7 +24,7 @@ enum class InstructionClass : uint8_t {
     kSharedLoad,
     kSharedStore,
     kAtomic,
-    kWarp,  // shfl, vote
+    kWarp,  // shfl, vote, redux
     kCount
 };
 const char *class_name(InstructionClass c);

@@ -81,6 +81,39 @@ void run_vote(Frame &frame, const Instruction &i, uint32_t lanes) {
     word = result ? word | lanes : word & ~lanes;
 }
 
+// Section "redux.sync".
+void run_reduce(Frame &frame, const Instruction &i, uint32_t lanes) {
+    // Signed numbers with their sign turned are in the order of those without one.
+    const uint32_t turned = i.is_signed ? 1u << 31 : 0;
+    const auto *const a = row<const uint32_t>(frame, i.a);
+    uint32_t result = a[__builtin_ctz(lanes)];
+    each_lane(lanes & (lanes - 1), [&](uint32_t lane) {
+        const uint32_t value = a[lane];
+        const bool less = (value ^ turned) < (result ^ turned);
+        switch (static_cast<AtomicOp>(i.mode)) {
+            case AtomicOp::kAdd:
+                result += value;
+                break;
+            case AtomicOp::kMin:
+                result = less ? value : result;
+                break;
+            case AtomicOp::kMax:
+                result = less ? result : value;
+                break;
+            case AtomicOp::kAnd:
+                result &= value;
+                break;
+            case AtomicOp::kOr:
+                result |= value;
+                break;
+            default:
+                result ^= value;
+                break;
+        }
+    });
+    each_lane(lanes, [&](uint32_t lane) { row<uint32_t>(frame, i.d[0])[lane] = result; });
+}
+
 void run_active_mask(Frame &frame, const Instruction &i, uint32_t lanes) {
     each_lane(lanes, [&](uint32_t lane) { row<uint32_t>(frame, i.d[0])[lane] = lanes; });
 }
@@ -90,9 +123,10 @@ constexpr Handler kHandlers[] = {
 #define INSTRUCTION(name, ...) run_##name,
 #include "software_cuda/ptx/instructions.def"
 #undef INSTRUCTION
-    run_and_pred, run_or_pred,        run_xor_pred,    run_not_pred,  run_mov_pred,    run_load,
-    run_store,    run_atomic,         run_copy,        commit_copies, wait_for_copies, run_shuffle,
-    run_vote,     run_matrix_product, run_load_matrix, order_lanes,   run_active_mask, run_nothing,
+    run_and_pred,    run_or_pred, run_xor_pred,    run_not_pred, run_mov_pred,
+    run_load,        run_store,   run_atomic,      run_copy,     commit_copies,
+    wait_for_copies, run_shuffle, run_vote,        run_reduce,   run_matrix_product,
+    run_load_matrix, order_lanes, run_active_mask, run_nothing,
 };
 static_assert(std::size(kHandlers) == static_cast<size_t>(Op::branch));
 

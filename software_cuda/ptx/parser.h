@@ -88,6 +88,7 @@ private:
     void atomic(Statement &s);
     void shuffle(Statement &s);
     void vote(Statement &s);
+    void reduce(Statement &s);
     void matrix_product(Statement &s);
     void load_matrix(Statement &s);
     void async_copy(Statement &s);

@@ -53,6 +53,7 @@ enum class Op : uint16_t {
     wait_copies,
     shuffle,
     vote,
+    reduce,
     matrix_product,
     load_matrix,
     warp_barrier,
@@ -103,7 +104,7 @@ struct Instruction {
     Space space = Space::kGlobal;
     uint8_t bytes = 0, vector = 1;  // of a memory access: a component's, and how many there are
     Type type = Type::none;         // of an atomic operation
-    uint8_t mode = 0;               // AtomicOp, ShuffleMode or VoteMode
+    uint8_t mode = 0;               // AtomicOp, also of a reduction, ShuffleMode or VoteMode
     uint32_t guard = kNone;         // predicate
     std::array<uint32_t, 4> d{kNone, kNone, kNone, kNone};  // of a store: what is stored
     uint32_t a = kNone, b = kNone, c = kNone;

@@ -13,6 +13,7 @@ void BodyParser::instruction(Statement &s) {
     if (base == "ldmatrix") return load_matrix(s);
     if (base == "cp") return async_copy(s);
     if (base == "vote" || base == "activemask") return vote(s);
+    if (base == "redux") return reduce(s);
     if (control(s)) return;
     if (base == "mov") return move(s);
     if (base == "setp") return compare(s);
@@ -246,6 +247,36 @@ void BodyParser::vote(Statement &s) {
     i.d[0] = destination(s.operands[0],
                          mode->second == VoteMode::kBallot ? Width::kNarrow : Width::kPredicate);
     i.a = vote;
+    i.members = narrow(s, 2);
+    builder_.add(i);
+}
+
+void BodyParser::reduce(Statement &s) {
+    struct Mode {
+        AtomicOp op;
+        bool is_signed;
+    };
+    static const std::map<std::string_view, Mode> modes{
+        {"redux.sync.add.u32", {AtomicOp::kAdd, false}},
+        {"redux.sync.add.s32", {AtomicOp::kAdd, true}},
+        {"redux.sync.min.u32", {AtomicOp::kMin, false}},
+        {"redux.sync.min.s32", {AtomicOp::kMin, true}},
+        {"redux.sync.max.u32", {AtomicOp::kMax, false}},
+        {"redux.sync.max.s32", {AtomicOp::kMax, true}},
+        {"redux.sync.and.b32", {AtomicOp::kAnd, false}},
+        {"redux.sync.or.b32", {AtomicOp::kOr, false}},
+        {"redux.sync.xor.b32", {AtomicOp::kXor, false}}};
+    constexpr uint32_t kTarget = 80;
+    require_target(s, kTarget);
+    const auto mode = modes.find(s.name);
+    if (mode == modes.end() || s.operands.size() != 3) refuse(s);
+    Instruction &i = s.instruction;
+    i.op = Op::reduce;
+    i.kind = InstructionClass::kWarp;
+    i.mode = static_cast<uint8_t>(mode->second.op);
+    i.is_signed = mode->second.is_signed;
+    i.d[0] = destination(s.operands[0], Width::kNarrow);
+    i.a = narrow(s, 1);
     i.members = narrow(s, 2);
     builder_.add(i);
 }

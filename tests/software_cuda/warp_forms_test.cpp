@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "software_cuda/ptx/program.h"
 #include "tests/software_cuda/form_runner.h"
@@ -13,10 +14,10 @@ namespace software_cuda::tests {
 
 namespace {
 
-// Loads, stores, atomic operations, shuffles, votes, barriers, masks and fences are tested here and
-// in the tests of memory, matrices and asynchronous copies in theirs; branches and ends by those of
-// checks and divergence. A new kind of instruction needs its own.
-static_assert(static_cast<int>(Op::kCount) - static_cast<int>(Op::load) == 16);
+// Loads, stores, atomic operations, shuffles, votes, reductions, barriers, masks and fences are
+// tested here and in the tests of memory, matrices and asynchronous copies in theirs; branches and
+// ends by those of checks and divergence. A new kind of instruction needs its own.
+static_assert(static_cast<int>(Op::kCount) - static_cast<int>(Op::load) == 17);
 
 // What each thread of a block of two warps gives in %r4, with its number in %r0 and its lane in
 // %r3.
@@ -121,6 +122,42 @@ TEST(WarpForms, Votes) {
         "mov.u32 %r4, 0; setp.lt.u32 %p1, %r3, 8; setp.ne.u32 %p2, %r3, 3;\n"
         "@%p1 vote.sync.ballot.b32 %r4, %p2, 0xff;",
         [](uint32_t thread) { return thread % 32 < 8 ? 0xf7u : 0u; });
+}
+
+TEST(WarpForms, Reductions) {
+    const auto value = [](uint32_t thread) { return (thread * 0x9e3779b9u) ^ 0x80000000u; };
+    using Combine = std::function<uint32_t(uint32_t, uint32_t)>;
+    const auto of_s32 = [](uint32_t a) { return static_cast<int32_t>(a); };
+    const std::pair<const char *, Combine> forms[] = {
+        {"add.u32", std::plus<uint32_t>()},
+        {"add.s32", std::plus<uint32_t>()},
+        {"min.u32", [](uint32_t a, uint32_t b) { return std::min(a, b); }},
+        {"max.u32", [](uint32_t a, uint32_t b) { return std::max(a, b); }},
+        {"min.s32", [&](uint32_t a, uint32_t b) { return of_s32(a) < of_s32(b) ? a : b; }},
+        {"max.s32", [&](uint32_t a, uint32_t b) { return of_s32(a) > of_s32(b) ? a : b; }},
+        {"and.b32", std::bit_and<uint32_t>()},
+        {"or.b32", std::bit_or<uint32_t>()},
+        {"xor.b32", std::bit_xor<uint32_t>()}};
+    const std::string begin = "mul.lo.u32 %r5, %r0, 0x9e3779b9; xor.b32 %r5, %r5, 0x80000000;\n";
+    for (const auto &[name, combine] : forms) {
+        const auto of_lanes = [&](uint32_t thread, uint32_t lanes) {
+            std::optional<uint32_t> result;
+            for (uint32_t lane = 0; lane < 32; lane++) {
+                const uint32_t other = value(thread / 32 * 32 + lane);
+                if (lanes >> lane & 1) result = result ? combine(*result, other) : other;
+            }
+            return *result;
+        };
+        const std::string redux = "redux.sync." + std::string(name) + " ";
+        check(begin + redux + "%r4, %r5, -1;",
+              [&](uint32_t thread) { return of_lanes(thread, ~0u); });
+        // Each half of a warp by itself, the result in the register that is read.
+        check(begin + "mov.u32 %r4, %r5; setp.lt.u32 %p1, %r3, 16; @%p1 bra a; " + redux +
+                  "%r4, %r4, 0xffff0000; bra b; a: " + redux + "%r4, %r4, 0xffff; b:",
+              [&](uint32_t thread) {
+                  return of_lanes(thread, thread % 32 < 16 ? 0xffffu : 0xffff0000u);
+              });
+    }
 }
 
 TEST(WarpForms, ActiveMask) {

@@ -21,7 +21,13 @@ bool finishes_in_loops(const Conv2dContext &context) {
 }
 
 int product_row_vector(const Conv2dContext &context) {
+    if (context.schedule == "outer_products") return gpu::kWords;
     return gpu::matrix_tiles(context, 1, powers(4, 8)).vector;
+}
+
+int stored_pixels(int row_vector, const Conv2dContext &context) {
+    if (row_vector == 0) return 1;
+    return context.schedule == "outer_products" ? row_vector : kStoredPair;
 }
 
 HaloTile product_halo(const Conv2dContext &context) {
@@ -88,6 +94,16 @@ MatrixLoops loops_of_output(const Conv2dSliced &stages) {
     return MatrixLoops(VarOrRVar(stages.stored_pixels > 1 ? stages.pixels.y : stages.pixels.x));
 }
 
+// A vector, whose elements are added one by one: of sums in vectors LLVM packs and unpacks pairs.
+void load_addend(Conv2dSliced &stages, const LoopLevel &at, const MatrixTiles &t) {
+    stages.addend.compute_at(at)
+        .store_in(MemoryType::Register)
+        .bound_extent(stages.lane, t.pixels_of_lane)
+        .vectorize(stages.lane)
+        .never_partition_all();
+    for (const Var &one : {k, g, x}) stages.addend.bound_extent(one, 1);
+}
+
 void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &block) {
     const MatrixLoops l;
     const RDom &d = stages.r;
@@ -105,7 +121,7 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
     RVar product("product"), ci("ci"), slices("stages_" + std::to_string(t.stages));
     std::vector<RDom> finishing;  // of the updates after 0, which sums up
     if (!in_parts)
-        for (const RDom &once : {stages.added, stages.smooth, stages.linear})
+        for (const RDom &once : {stages.added, stages.smooth, stages.sloped, stages.bounded})
             if (once.defined()) finishing.push_back(once);
     for (int update = -1; update <= static_cast<int>(finishing.size()); update++) {
         Stage stage = update < 0 ? Stage(sum) : sum.update(update);
@@ -137,9 +153,10 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
         if (update > 0) loops.emplace_back(once.x);
         stage.reorder(loops);
         if (!in_turns) {
-            const bool reads_vectors = update > 0 && once.same_as(stages.added) && !stages.in_rows;
-            reads_vectors ? stage.vectorize(l.ki) : stage.unroll(l.ki);
+            const bool adds = update > 0 && once.same_as(stages.added);
+            adds && !stages.in_rows ? stage.vectorize(l.ki) : stage.unroll(l.ki);
             l.unroll_sums(stage, t);
+            if (adds && stages.addend.defined()) load_addend(stages, LoopLevel(sum, l.ki), t);
         }
         l.run(stage, t);
     }
@@ -332,7 +349,9 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
 void outer_products(Conv2dSliced &stages, const Conv2dContext &context) {
     if (stages.filter.type() != Float(32))
         throw CompileError("schedule outer_products is for products of f32");
-    run_products(stages, context, outer_tiles(context, stages.in_rows));
+    MatrixTiles t = outer_tiles(context, stages.in_rows);
+    if (stages.row_vector > 0) t.pixels_of_lane = stages.row_vector;
+    run_products(stages, context, t);
 }
 
 }  // namespace gpu

@@ -22,7 +22,8 @@
 // pixels wherever they begin. Where rows are read as they are, ldmatrix transposes them, and a
 // thread stores pairs of pixels. Multiply-adds read images in rows as they are, a word at a time
 // (of any stride, padding and place), and the filter, copied, with filters next to each other: a
-// channel's sums of 8 by 8 are of four loads.
+// channel's sums of 8 by 8 are of four loads. Where rows are whole vectors of four pixels, 1x1
+// filters read them so, and a thread has four neighbours, which it stores at once.
 //
 // Bytes of such an output, of whole vectors of pixels, have pixels and output channels in each
 // other's place: a thread has neighbouring pixels, which it stores at once. 1x1 filters read such

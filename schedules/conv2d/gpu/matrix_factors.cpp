@@ -88,6 +88,15 @@ void copy_rows(Conv2dSliced &stages, const MatrixTiles &t, const ProductSlice &s
         .never_partition_all();
 }
 
+// A thread copies vectors of a row's pixels, of every so many channels, whose place it finds once.
+void copy_vectors(Conv2dSliced &stages, const MatrixTiles &t, const ProductSlice &slice,
+                  const LoopLevel &step) {
+    stages.tap.reorder_storage({x, c, y, s, r, g, n});
+    cooperative_copy(stages.tap, step,
+                     {{x, t.tile_x}, {c, slice.channels}, {y, 1}, {s, 1}, {r, 1}, {g, 1}, {n, 1}},
+                     t.threads(), stages.row_vector, true);
+}
+
 // A thread reads words of pixels of a vector of channels, its neighbours the next ones, and stores
 // a vector of each pixel: in memory the nearest pixels are those of neighbours, in other banks.
 // Loops over the pixels are LLVM's to unroll, as tiles begin at their copies (compiler/swizzle.h).
@@ -132,12 +141,12 @@ void copy_turned(Conv2dSliced &stages, const MatrixTiles &t, const ProductSlice 
 void stage_factors(Conv2dSliced &stages, const MatrixTiles &t, bool across) {
     const LoopLevel step(stages.sum, stages.r.y);
     const ProductSlice slice(stages.filter.type());
-    if (stages.lanes > 0) {
+    if (stages.vectors_of_filters.defined()) {
         stages.filter.reorder_storage(k, c, s, r, g);
         cooperative_copy(stages.filter, step,
                          {{k, t.tile_k}, {c, slice.channels}, {s, 1}, {r, 1}, {g, 1}}, t.threads(),
                          slice.vector, true);
-        copy_rows(stages, t, slice, step);
+        stages.lanes > 0 ? copy_rows(stages, t, slice, step) : copy_vectors(stages, t, slice, step);
         return;
     }
     if (!t.units)

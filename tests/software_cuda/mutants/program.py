@@ -15,7 +15,7 @@ PURE = ("abs", "add", "and", "bfe", "bfi", "cvt", "cvta", "div", "ex2", "fma", "
         "setp", "shf", "shl", "shr", "sqrt", "sub", "xor", "lop3")
 # What does something else: reads or writes memory, waits, asks other threads, or goes elsewhere.
 EFFECTS = ("atom", "bar", "barrier", "bra", "cp", "exit", "fence", "ld", "ldmatrix", "membar", "mma",
-           "red", "ret", "shfl", "st", "trap", "vote")
+           "red", "redux", "ret", "shfl", "st", "trap", "vote")
 
 
 @dataclasses.dataclass(frozen=True)
