@@ -128,9 +128,8 @@ TEST_P(Conv2dRow, IsInPlaceWhatItIsApart) {
     const bool few = row.device == DeviceType::cuda || of_large_problems(row.where);
     const int problems = few ? 2 : 16;
     for (const Device device : devices_) {
-        VariedCases<Conv2dCase, Conv2dRequest> cases(
-            {row.type, row.layout, Data::reals, row.where, operations_of(row)}, problems * 40,
-            seen_);
+        VariedCases<Conv2dCase, Conv2dRequest> cases(request_of(row, Data::reals, row.where),
+                                                     problems * 40, seen_);
         int passed = 0;
         while (auto c = cases.next()) {
             c->residual = true;

@@ -289,13 +289,13 @@ Outcome check(const Conv2dBackwardCase &c, Device device, const KernelInfo *row)
 }
 
 void expect_same_bits(const KernelInfo &first, const KernelInfo &other, Device device,
-                      double operations) {
-    std::vector<Constraint> where(first.where.begin(), first.where.end());
+                      Conv2dRequest request) {
+    std::vector<Constraint> where(request.where.begin(), request.where.end());
     where.push_back({"groups", Constraint::Relation::at_least, 2});
+    request.where = where;
     int checked = 0;
     for (const uint64_t seed : seeds(40)) {
-        const auto c = random_case<BackwardDataCase>(
-            seed, {first.type, first.layout, Data::reals, where, operations});
+        const auto c = random_case<BackwardDataCase>(seed, request);
         if (!c) continue;
         const BackwardOperands o = backward_operands(*c);
         const auto tensor = [&](const Shape &shape, const std::vector<double> &values) {

@@ -61,9 +61,9 @@ Outcome check(const Conv2dBackwardCase &c, Device device, const KernelInfo *row 
 
 std::span<const KernelInfo> rows_of(Pass pass);
 
-// Two kernels of the input's gradient give the same bits: of random grouped problems that the first
-// takes, of real numbers, where a sum in another order would have other bits.
+// Two kernels of the input's gradient give the same bits, of random grouped problems that are asked
+// for: of real numbers a sum in another order would have other bits.
 void expect_same_bits(const KernelInfo &first, const KernelInfo &other, Device device,
-                      double operations);
+                      Conv2dRequest request);
 
 }  // namespace hk::test

@@ -37,8 +37,7 @@ protected:
     void check_infinite_weights() {
         const KernelInfo &row = this->GetParam();
         if (range_of(row.where, "winograd_tiles").first > 0) return;
-        const Conv2dRequest request{row.type, row.layout, Data::one_infinity, row.where,
-                                    operations_of(row)};
+        const Conv2dRequest request = request_of(row, Data::one_infinity, row.where);
         for (const Device device : this->devices_) {
             VariedCases<Case, Conv2dRequest> cases(request, 40, this->seen_);
             for (int ran = 0; ran < 2;) {
@@ -157,7 +156,7 @@ TEST_P(Formulation, GivesTheBitsOfTheOther) {
     const KernelInfo *first = first_formulation_of(row);
     ASSERT_NE(first, nullptr);
     for (const Device device : devices_of(row.device))
-        expect_same_bits(row, *first, device, operations_of(row));
+        expect_same_bits(row, *first, device, request_of(row, Data::reals, row.where));
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, Formulation, testing::ValuesIn(second_formulations()),

@@ -271,7 +271,7 @@ private:
         if (!halos && !whole && range_of(request_.where, "height").step == 1)
             sizes.push_back({"out_h", &axes_[0].out});
         if (!halos && !filled && !whole) sizes.push_back({"out_w", &axes_[1].out});
-        while (!large && assemble().operations() > request_.operations && !sizes.empty()) {
+        while (!large && operations() > request_.operations && !sizes.empty()) {
             const auto largest = std::ranges::max_element(
                 sizes, [](const Size &a, const Size &b) { return *a.second < *b.second; });
             const auto [name, size] = *largest;
@@ -279,6 +279,18 @@ private:
             if (smaller >= *size) sizes.erase(largest);
             *size = std::min(*size, smaller);
         }
+    }
+
+    // Of blocks, which compute whole tiles of what a row does not fix.
+    double operations() const {
+        double result = assemble().operations();
+        for (const auto &[name, size] : {std::pair{"channels_per_group", group_channels_},
+                                         {"filters_per_group", group_filters_}}) {
+            if (fixed(name) || size < 1) continue;
+            result *=
+                static_cast<double>(round_up(size, request_.tile)) / static_cast<double>(size);
+        }
+        return result;
     }
 
     Conv2dProblem assemble() const {

@@ -25,6 +25,7 @@ struct Conv2dRequest {
     Data data = Data::integers;
     std::span<const Constraint> where = {};
     double operations = 1e6;  // at most, unless `where` asks for more
+    int64_t tile = 1;         // channels and filters of a group count as whole ones of so many
 };
 
 // A problem without an activation; none where these draws don't meet `where`.
