@@ -295,6 +295,15 @@ Conv2dDot conv2d_dot(const Conv2dOperands &op, int lanes) {
     return stages;
 }
 
+Conv2dDot conv2d_dot_of_copy(Conv2dOperands op, int lanes) {
+    Func copy("filter");
+    copy(c, s, r, k, g) = op.weight(c, s, r, k, g);
+    op.weight = copy;
+    Conv2dDot stages = conv2d_dot(op, lanes);
+    stages.filter = copy;
+    return stages;
+}
+
 namespace {
 
 void sum_depthwise(const Conv2dOperands &op, Conv2dDepthwise &stages, bool rows_inside = false) {

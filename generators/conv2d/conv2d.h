@@ -218,10 +218,13 @@ Conv2dSliced conv2d_sliced_blocks(const Conv2dOperands &operands);
 struct Conv2dDot {
     Halide::Var lane{"lane"};
     Halide::Func padded, lanes, start, folded, sum, activated, output;
-    Halide::Func filter;  // of a gradient: the weight's copy, whose vectors are of terms
+    Halide::Func filter;  // the weight's copy, where there is one
     Halide::RDom r;
 };
 Conv2dDot conv2d_dot(const Conv2dOperands &operands, int lanes);
+
+// The same of a weight whose terms are not next to each other, as a gradient's are not.
+Conv2dDot conv2d_dot_of_copy(Conv2dOperands operands, int lanes);
 
 // One input and one output channel a group (c = k = 0): the sum is over r.x = s, r.y = r.
 // packed(g, s, r) is the filter with groups innermost.

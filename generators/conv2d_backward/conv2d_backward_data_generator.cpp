@@ -137,14 +137,9 @@ private:
             const PackedSum sum = sc::packed_sum(context);
             if (sum.pairs == Pairs::whole) constrain_to_pairs(output_gradient);
             build(conv2d_packed(forward, sum), sc::packed_schedules, context);
-        } else if (algorithm.value() == "dot") {
-            const Func flipped = forward.weight;
-            forward.weight = Func("filter");
-            forward.weight(c, s, r, k, g) = flipped(c, s, r, k, g);
-            Conv2dDot stages = conv2d_dot(forward, sc::dot_lanes(context));
-            stages.filter = forward.weight;
-            build(stages, sc::dot_schedules, context);
-        } else if (products())
+        } else if (algorithm.value() == "dot")
+            build(conv2d_dot_of_copy(forward, sc::dot_lanes(context)), sc::dot_schedules, context);
+        else if (products())
             build_products(forward, context);
         else if (algorithm.value() == "depthwise")
             build(conv2d_depthwise(forward, sc::rows_inside(context)), sc::depthwise_schedules,
@@ -159,10 +154,10 @@ private:
         else
             refuse_algorithm({"flip_expand", "flip_expand_blocks", "flip_expand_tiles",
                               "expand_flip", "flip_expand_sliced", "expand_flip_sliced", "packed",
-                              "packed_columns", "dot", "products", "products_apart", "products_in_parts",
-                              "products_of_halos", "products_of_rows", "depthwise", "rows",
-                              "depthwise_rows", "depthwise_tiles", "depthwise_transposed",
-                              "depthwise_planes"});
+                              "packed_columns", "dot", "products", "products_apart",
+                              "products_in_parts", "products_of_halos", "products_of_rows",
+                              "depthwise", "rows", "depthwise_rows", "depthwise_tiles",
+                              "depthwise_transposed", "depthwise_planes"});
     }
 
     void build_products(Conv2dOperands &forward, const sc::Conv2dContext &context) {

@@ -1,5 +1,5 @@
-// Windows whose taps are channels (runtime/src/convolution/fold_taps.h): of those that don't overlap,
-// where taps follow each other in memory, and of few channels for the weight's gradient
+// Windows whose taps are channels (runtime/src/convolution/fold_taps.h): of those that don't
+// overlap, where taps follow each other in memory, and of few channels for the weight's gradient
 // (conv2d_backward/joined_windows.h). All passes, on every device.
 
 #include "tests/conv2d/case.h"

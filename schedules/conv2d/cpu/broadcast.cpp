@@ -86,8 +86,7 @@ PackedTile choose(const Conv2dContext &context) {
     if (widest < kFilterBlock) fit_16_registers(tile, context, widest);
     knobs.require(tile.block % tile.lanes == 0, "block is a multiple of lanes");
     knobs.require(
-        !tile.windows ||
-            (context.nhwc && context.dilation_x == 1 && tile.stage && !context.pairs),
+        !tile.windows || (context.nhwc && context.dilation_x == 1 && tile.stage && !context.pairs),
         "windows:1 is of nhwc and dilations of 1 along rows, with stage");
     const int vectors = tile.block / tile.lanes;
     knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1, registers);
