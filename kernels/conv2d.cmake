@@ -92,6 +92,8 @@ row(cpu  depthwise7x7_s1        depthwise             sliding           f32     
 row(cpu  depthwise_line_wide    depthwise             sliding           f32           nhwc       tile_x:10,taps:4                     depthwise wide_s1 groups>=16 not_in_place out_w>=10 out_h<=1 bounded_rows)
 row(cpu  depthwise_wide         depthwise             sliding           f32           nhwc       tile_x:7,tile_y:2,taps:4             depthwise wide_s1 groups>=16 not_in_place out_w>=7 out_h>=2 bounded_rows)
 row(cpu  depthwise              depthwise             sliding_in_place  f32,f16,bf16  nhwc       tile_x:4                             depthwise groups>=16 groups_in_place%16=0 bounded_rows)
+# depthwise_8: of fewer than 16 groups; bench --list input=2x40x40x8,weight=8x7x7x1,padding=3,groups=8 --row staged_8 takes 19
+# times as long on Zen 3.
 row(cpu  depthwise_8            depthwise             sliding           f32           nhwc       lanes:8,stage:0,tile_x:4             depthwise groups>=8 not_in_place out_w>=4 bounded_rows)
 row(cpu  depthwise_line         depthwise_planes      planes            f32           nchw       tile_x:10,tile_y:1,taps:4            depthwise stride_x=1 dilation_x=1 planes out_h<=1)
 row(cpu  depthwise3x3_s1_small  depthwise_planes      planes            f32           nchw       -                                    depthwise 3x3 stride_1 planes out_w<=32)
@@ -153,7 +155,7 @@ row(cpu  rgb_s2                 packed                columns           f32,f16,
 # a power of two apart stay in the eight lines of a set of its first cache, as 14 don't: on Zen 4 1.4 times as fast (explorer
 # run conv2d 14x14_1024-2048_1x1_s2 --knobs block:32,tile_y:2,chunk:4,outer:4,stage:0); 24 filters in halves of a vector 1.2
 # times as two vectors (56x56_144-24_1x1 --knobs block:32,tile_x:7,chunk:4,stage:0).
-# 1x1_pixels: few, in smaller tiles (bench --list one_pixel, the other by --row 1x1).
+# 1x1_pixels: few, in smaller tiles (bench --list one_pixel, the other by --row 1x1). 1x1_8, 1x1_24: as staged_8 and _24.
 row(cpu  1x1_pixels             packed                broadcast         f32           nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         f16           nhwc       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
@@ -212,6 +214,11 @@ row(cpu  1x1                    packed                broadcast         f32     
 row(cpu  1x1                    packed                broadcast         f16           nhwc,nchw  chunk:4,outer:8                      1x1)
 row(cpu  1x1                    packed                broadcast         bf16          nhwc       block:32,chunk:4,outer:8,stage:0     1x1 pairs)
 row(cpu  1x1                    packed                broadcast         bf16          nchw       block:32,chunk:4,outer:8             1x1)
+# Without AVX-512 a block of one vector has all of 8 filters, and of three those that two blocks of 16 would leave a vector of
+# empty: bench --list input=1x32x32x320,weight=8x3x3x320,padding=1 --row staged takes 1.4 times as long as staged_8, --list
+# input=1x16x16x512,weight=24x3x3x512,padding=1 1.3 times as staged_24, and --list input=1x96x96x8,weight=24x3x3x8,padding=1
+# --row windows 1.5 times as windows_24 (Zen 3). patches: what is left of them where taps of a row are channels
+# (runtime/src/convolution/fold_taps.h), as rgb_patches below.
 # Any other filter. A block of 16 loads 8 values for 7 multiplications, one of 32 by 7 pixels of two rows 9 for 14, of 48 by
 # 8 11 for 24: with more than 16 filters, full blocks or not, staged_32 is 1.2 to 2.1 times as fast as tiles of 16 by 4
 # (explorer run conv2d input=1x28x28x64,weight=40x5x5x64,padding=2 --row staged), and where blocks of 48 have fewer idle
@@ -219,6 +226,7 @@ row(cpu  1x1                    packed                broadcast         bf16    
 # one row, half of what two would compute (input=1x1x3000x80,weight=384x1x3x80,padding=0x1). _8: of widths that tiles of 7
 # would not fill (explorer run conv2d 48x32_96-192_2x2_s2 --row staged_32, on Zen 4: 1.3 times as fast).
 row(cpu  windows                packed                broadcast         f32           nhwc       tile_x:6,windows:1,unroll:1          channels_per_group<=12 groups=1 dilation_x=1 bounded_copy avx512=0)
+row(cpu  patches                packed                broadcast         f32           nhwc       block:32/16,tile_x:8,outer:8/16      kernel_w=1 stride_y>=8 filters_per_group>=17 bounded_copy)
 row(cpu  staged_8               packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10             filters_per_group<=8 bounded_copy avx512=0)
 row(cpu  staged_24              packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4             filters_spared_24>=8 bounded_copy avx512=0)
 row(cpu  staged_48              packed                broadcast         f32           nhwc,nchw  block:48/16,tile_x:8                  filters_spared>=16 bounded_copy)

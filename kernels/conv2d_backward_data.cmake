@@ -115,6 +115,7 @@ row(cpu  grouped32           packed                grouped           f32,f16,bf1
 # 1x1_passes takes 1.15 times as long on Zen 3 where nothing runs on the core's other thread, else as long. 1x1_24: of three
 # vectors, which two blocks of 16 would leave part empty (explorer run conv2d_backward_data 56x56_24-144_1x1 --row 1x1 takes 1.5
 # times as long).
+# few_channels: dot products, as conv2d's few_filters.
 row(cpu  few_channels        dot                   dot               f32           nhwc       tile_k:1,tile_x:8,rows:8            stride_1 channels_per_group<=4 filters_per_group%16=0 output_depth>=96 bounded_copy)
 row(cpu  1x1_8               packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,stage:0,chunk:32  1x1 stride_1 channels_per_group<=8 avx512=0)
 row(cpu  1x1_16              packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32          1x1 stride_1 channels_per_group<=16)
@@ -154,6 +155,8 @@ row(cpu  deep_columns        rows                  phase_columns     f32        
 row(cpu  deep_columns_s2     rows                  phase_columns     f32           nchw       lanes:8,tile_c:2/4,tile_y:2         3x3 stride_2 padding_left=1 padding_top=1 channels_per_group%4=0 depth_per_pixel>=16 weight_size>=1048576 phase_filled_8>=80 avx512>=1)
 row(cpu  deep                packed                broadcast         f32,f16       nhwc       block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 row(cpu  deep                packed                broadcast         bf16          nhwc       block:32,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
+# windows, and blocks of 8 and 24 channels: as conv2d's. bench --family conv2d_backward_data --list
+# input=1x112x112x32,weight=4x3x1x32,padding=1x0 --row staged_32 takes 4 times as long as windows on Zen 3.
 row(cpu  windows_8           packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,windows:1,unroll:1 stride_1 bounded_copy filters_per_group<=12 channels_per_group<=8 groups=1 dilation_x=1 avx512=0)
 row(cpu  windows_24          packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4,windows:1,unroll:1 stride_1 bounded_copy filters_per_group<=12 channels_spared_24>=8 groups=1 dilation_x=1 avx512=0)
 row(cpu  windows             packed                broadcast         f32           nhwc       tile_x:6,windows:1,unroll:1         stride_1 bounded_copy filters_per_group<=12 groups=1 dilation_x=1 avx512=0)

@@ -119,9 +119,13 @@ row(cpu  few                  tiles      register_tiles  f32,f16,bf16  nhwc     
 # rgb: the first layer; vectors are of filters. rgb3x3_16: of 16 filters explorer run conv2d_backward_weight
 # input=1x112x112x3,weight=16x3x3x3,stride=2,padding=1 --knobs
 # filters:1,c:3,k:32,s:3,block_k:32,block_c:3,pixels:512,stage:1 0.16 of the speed, of 48 (weight=48x3x3x3) 0.38.
-# narrow: blocks of 32 channels would be half empty. one_channel, few_channels_6, _4, _2: sums of tiles that channels and
+# narrow: blocks of 32 channels would be half empty. one_channel, few_channels_6, _4, _3, _2: sums of tiles that channels and
 # filters fill, bench --family conv2d_backward_weight --list small_images 3 to 5 times as fast as few_channels and any on
-# Zen 3; a tile that is part empty takes longer than those rows.
+# Zen 3; a tile that is part empty takes longer than those rows. packed_any, packed_8: without AVX-512 any number of channels
+# and filters, in panels of 16 channels or of 8, which leave fewer lanes empty: bench --family conv2d_backward_weight --list
+# input=1x112x112x24,weight=8x1x3x24,padding=0x1 --row any takes 1.7 times as long, input=4x40x40x320,weight=6x1x1x320 twice
+# (Zen 3). joined_windows=0: other filters of few channels are left to what a window's row meets as the channels of one tap
+# (runtime/src/conv2d_backward/joined_windows.h), of which these rows are then asked again.
 row(cpu  one_channel3x3       tiles      register_tiles  f32           nhwc       filters:1,c:1,k:16,s:3,block_k:16,pixels:512,stage:1                             channels_per_group=1 groups=1 3x3 filters_per_group%16=0)
 row(cpu  one_channel5x5       tiles      register_tiles  f32           nhwc       filters:1,c:1,k:16,s:5,block_k:16,pixels:512,stage:1                             channels_per_group=1 groups=1 5x5 filters_per_group%16=0)
 row(cpu  one_channel7x7       tiles      register_tiles  f32           nhwc       filters:1,c:1,k:16,s:7,block_k:16,pixels:512,stage:1                             channels_per_group=1 groups=1 7x7 filters_per_group%16=0)
