@@ -109,9 +109,9 @@ row(cpu  any_to_32                   packed     broadcast         u8,f32  nhwc,n
 # multiple of 8. Tiles of bytes are a quarter as large, so that 3x3_small is for f32 alone. 1x1 of bytes and 3x3 are for
 # OpenCL, where products, or words, leave nothing to them. matrices of nchw read a copy with channels next to each other,
 # as conv2d's.
-# matrices_128: 385 us for 447 of tiles of half as many sums by the model, of which the second cache bounds 16 of 23 layers
-# (counts --list resnet50 --family quantized_conv2d --type u8 --batch 32, with and without it). Of fewer tiles, and of sums
-# of less than 256 terms, smaller ones take less.
+# matrices_128: by tiles of half as many sums, which the second cache bounds, the layers of ResNet-50 take 1.16 times as long
+# by the model (counts --list resnet50 --family quantized_conv2d --type u8 --batch 32, with and without it). Of fewer tiles,
+# and of sums of less than 256 terms, smaller ones take less.
 # matrices_any: any number of filters, wherever pixels are; a thread stores one by one. 0.12 of the time of 3x3 by dp4a by
 # the model (counts --list input=8x28x28x64,weight=84x3x3x64,padding=1 --family quantized_conv2d --type u8, with and without
 # it), 0.51 of that of 1x1 (the same of input=8x56x56x144,weight=24x1x1x144).

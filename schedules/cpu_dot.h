@@ -20,12 +20,13 @@ inline DotTile dot_tile(const Conv2dSizes &context) {
     const int lanes = context.target.natural_vector_size<float>();
     DotTile tile = lanes >= 16 ? DotTile{4, 7, 1, 0} : DotTile{4, 3, 1, 0};
     Knobs knobs(context.knobs);
-    knobs.take("tile_k", tile.k, {1, 2, 3, 4, 8});
+    knobs.take("tile_k", tile.k, powers(1, 4));
     knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16});
     knobs.take("tile_y", tile.y, steps(1, 4));
     knobs.take("rows", tile.rows, {0, 1, 2, 4, 8, 16, 32});
     knobs.end();
-    knobs.require(tile.rows == 0 || tile.y == 1, "rows of a task are tiles of one");
+    knobs.require(tile.rows == 0 || (tile.k == 1 && tile.y == 1),
+                  "rows of a task are of any number of filters: tile_k and tile_y are 1");
     knobs.estimate("vector registers", tile.k * tile.x * tile.y + tile.k,
                    vector_registers(context.target));
     return tile;

@@ -36,6 +36,7 @@ const std::map<std::string, std::vector<std::string>> &shapes() {
                                                           "input=2x17x18x64,weight=64x1x1x64",
                                                           "input=2x17x18x64,weight=48x1x1x64",
                                                           "input=1x21x22x24,weight=40x1x1x24",
+                                                          "input=2x17x18x4,weight=32x3x3x4" + k3,
                                                           "input=2x17x18x64" + depthwise,
                                                           "input=1x14x14x64" + depthwise,
                                                           "input=1x28x28x64" + depthwise,
