@@ -189,7 +189,8 @@ row(cpu  panels                 packed_panels         columns           f32     
 # other by --row staged). With more channels the sums are longer than the stores.
 # columns_few: the same without AVX-512, where blocks of 16 would have a vector of none: by --row staged_32 96x96_160-24_1x3
 # takes 2.3 times as long, 4x32x32_72-20_5x5_s2 2.2 times (bench --layout nchw --list input=1x96x96x160,weight=24x1x3x160,
-# padding=0x1, on Zen 3). panels_few: without AVX-512 panels of few channels pay from five filters on; by --row staged_32 28x28_1-32_3x3 takes 4 times
+# padding=0x1, on Zen 3).
+# panels_few: without AVX-512 panels of few channels pay from five filters on; by --row staged_32 28x28_1-32_3x3 takes 4 times
 # as long, by --row staged 28x28_1-6_5x5 6 times (bench --layout nchw --list small_images --filter n8_28x28, on Zen 3).
 row(cpu  few_filters_s1         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_1 out_w>=14 columns_rows avx512>=1)
 row(cpu  columns_few_s1         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_spared_8>=8 filters_per_group<=24 stride_1 out_w>=14 columns_rows avx512=0)
