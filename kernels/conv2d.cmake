@@ -92,7 +92,7 @@ row(cpu  depthwise7x7_s1        depthwise             sliding           f32     
 row(cpu  depthwise_line_wide    depthwise             sliding           f32           nhwc       tile_x:10,taps:4                     depthwise wide_s1 groups>=16 not_in_place out_w>=10 out_h<=1 bounded_rows)
 row(cpu  depthwise_wide         depthwise             sliding           f32           nhwc       tile_x:7,tile_y:2,taps:4             depthwise wide_s1 groups>=16 not_in_place out_w>=7 out_h>=2 bounded_rows)
 row(cpu  depthwise              depthwise             sliding_in_place  f32,f16,bf16  nhwc       tile_x:4                             depthwise groups>=16 groups_in_place%16=0 bounded_rows)
-# depthwise_8: of fewer than 16 groups; bench --list input=2x40x40x8,weight=8x7x7x1,padding=3,groups=8 --row staged_8 takes 19
+# depthwise_8: of fewer than 16 groups; bench --list input=2x40x40x8,weight=8x7x7x1,padding=3,groups=8 --row staged_8 takes 13
 # times as long on Zen 3.
 row(cpu  depthwise_8            depthwise             sliding           f32           nhwc       lanes:8,stage:0,tile_x:4             depthwise groups>=8 not_in_place out_w>=4 bounded_rows)
 row(cpu  depthwise_line         depthwise_planes      planes            f32           nchw       tile_x:10,tile_y:1,taps:4            depthwise stride_x=1 dilation_x=1 planes out_h<=1)
@@ -120,9 +120,9 @@ row(cpu  grouped8_3x3_s2        grouped               grouped           f32,f16,
 row(cpu  1x1_dot                dot                   dot               f32           nhwc       -                                    prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=7)
 row(cpu  1x1_dot                dot                   dot               f16,bf16      nhwc       -                                    prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=5)
 row(cpu  3x3_dot                dot                   dot               f32,f16,bf16  nhwc       -                                    prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
-# few_filters: vectors of filters would be mostly empty; tasks are rows (schedules/cpu_dot.h). By --row staged_8
-# 56x56_64-3_3x3 takes 2.2 times as long, 112x112_32-1_3x3 4 times (bench --list input=1x56x56x64,weight=3x3x3x64,padding=1, on
-# Zen 3).
+# few_filters: vectors of filters would be mostly empty; tasks are rows (schedules/cpu_dot.h). bench --list
+# input=1x56x56x64,weight=3x3x3x64,padding=1 --row staged_8 takes 2.4 times as long on Zen 3,
+# input=1x112x112x32,weight=1x3x3x32,padding=1 5 times.
 row(cpu  few_filters            dot                   dot               f32           nhwc       tile_k:1,tile_x:8,rows:8             filters_per_group<=4 channels_per_group%16=0 depth>=96 copied_window stride_x<=8 stride_y<=8)
 # rgb: the first layer; a picture's three channels are no vector, nor are four (bench --list first_layers --filter 64x64,
 # the other by --row staged_32). A loop over one channel is all overhead, as is one over a few where sums leave no register
@@ -188,8 +188,8 @@ row(cpu  panels                 packed_panels         columns           f32     
 # vectors of filters would be partly empty, or stored one by one: bench --layout nchw --list resnext50 --filter g32 (the
 # other by --row staged). With more channels the sums are longer than the stores.
 # columns_few: the same without AVX-512, where blocks of 16 would have a vector of none: by --row staged_32 96x96_160-24_1x3
-# takes 2.3 times as long, 4x32x32_72-20_5x5_s2 2.2 times (bench --layout nchw --list input=1x96x96x160,weight=24x1x3x160,
-# padding=0x1, on Zen 3).
+# takes 1.9 times as long (bench --layout nchw --list input=1x96x96x160,weight=24x1x3x160,padding=0x1), by the same
+# input=4x32x32x72,weight=20x5x5x72,stride=2,padding=2 2.5 times (Zen 3).
 # panels_few: without AVX-512 panels of few channels pay from five filters on; by --row staged_32 28x28_1-32_3x3 takes 4 times
 # as long, by --row staged 28x28_1-6_5x5 6 times (bench --layout nchw --list small_images --filter n8_28x28, on Zen 3).
 row(cpu  few_filters_s1         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_1 out_w>=14 columns_rows avx512>=1)
@@ -216,7 +216,7 @@ row(cpu  1x1                    packed                broadcast         f16     
 row(cpu  1x1                    packed                broadcast         bf16          nhwc       block:32,chunk:4,outer:8,stage:0     1x1 pairs)
 row(cpu  1x1                    packed                broadcast         bf16          nchw       block:32,chunk:4,outer:8             1x1)
 # Without AVX-512 a block of one vector has all of 8 filters, and of three those that two blocks of 16 would leave a vector of
-# empty: bench --list input=1x32x32x320,weight=8x3x3x320,padding=1 --row staged takes 1.4 times as long as staged_8, --list
+# empty: bench --list input=1x32x32x320,weight=8x3x3x320,padding=1 --row staged takes 1.2 times as long as staged_8, --list
 # input=1x16x16x512,weight=24x3x3x512,padding=1 1.3 times as staged_24, and --list input=1x96x96x8,weight=24x3x3x8,padding=1
 # --row windows 1.5 times as windows_24 (Zen 3). patches: what is left of them where taps of a row are channels
 # (runtime/src/convolution/fold_taps.h), as rgb_patches below.

@@ -123,8 +123,8 @@ row(cpu  few                  tiles      register_tiles  f32,f16,bf16  nhwc     
 # filters fill, bench --family conv2d_backward_weight --list small_images 3 to 5 times as fast as few_channels and any on
 # Zen 3; a tile that is part empty takes longer than those rows. packed_any, packed_8: without AVX-512 any number of channels
 # and filters, in panels of 16 channels or of 8, which leave fewer lanes empty: bench --family conv2d_backward_weight --list
-# input=1x112x112x24,weight=8x1x3x24,padding=0x1 --row any takes 1.7 times as long, input=4x40x40x320,weight=6x1x1x320 twice
-# (Zen 3). joined_windows=0: other filters of few channels are left to what a window's row meets as the channels of one tap
+# input=1x112x112x24,weight=8x1x3x24,padding=0x1 --row any takes 1.6 times as long, input=4x40x40x320,weight=6x1x1x320 2.6
+# times (Zen 3). joined_windows=0: other filters of few channels are left to what a window's row meets as the channels of one tap
 # (runtime/src/conv2d_backward/joined_windows.h), of which these rows are then asked again.
 row(cpu  one_channel3x3       tiles      register_tiles  f32           nhwc       filters:1,c:1,k:16,s:3,block_k:16,pixels:512,stage:1                             channels_per_group=1 groups=1 3x3 filters_per_group%16=0)
 row(cpu  one_channel5x5       tiles      register_tiles  f32           nhwc       filters:1,c:1,k:16,s:5,block_k:16,pixels:512,stage:1                             channels_per_group=1 groups=1 5x5 filters_per_group%16=0)

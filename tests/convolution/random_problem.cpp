@@ -99,28 +99,24 @@ private:
         }
     }
 
+    // Of which blocks of 8, 24 or 48, as a field says, have less past the last one.
+    int64_t sparing(std::string_view field) {
+        if (field.ends_with("_8")) return uniform(random_, 1, 8) + 16 * uniform(random_, 0, 2);
+        return field.ends_with("_24") ? uniform(random_, 17, 24) : uniform(random_, 33, 48);
+    }
+
     // Filters, and channels, that fill blocks of 24, 32 or 48, and some that do not.
     void repair_blocks(const Constraint &constraint) {
         const std::string_view name = constraint.field;
         if (name == "filled_32" && constraint.relation == Relation::at_most)
             group_filters_ = allowed("filters_per_group", 1);
-        else if (name == "filters_spared_24" && constraint.relation == Relation::at_least)
-            group_filters_ = allowed("filters_per_group", uniform(random_, 17, 24));
-        else if (name == "filters_spared_8" && constraint.relation == Relation::at_least)
-            group_filters_ =
-                allowed("filters_per_group", uniform(random_, 1, 8) + 16 * uniform(random_, 0, 1));
-        else if (name == "channels_spared_8" && constraint.relation == Relation::at_least)
-            group_channels_ =
-                allowed("channels_per_group", uniform(random_, 1, 8) + 16 * uniform(random_, 0, 2));
-        else if (name == "channels_spared_24" && constraint.relation == Relation::at_least)
-            group_channels_ = allowed("channels_per_group", uniform(random_, 17, 24));
         else if (name == "filled_32")
             group_filters_ =
                 allowed("filters_per_group", round_up(group_filters_, 32) - one_in(random_, 2));
-        else if (name == "filters_spared" && constraint.relation == Relation::at_least)
-            group_filters_ = allowed("filters_per_group", uniform(random_, 33, 48));
-        else if (name == "channels_spared" && constraint.relation == Relation::at_least)
-            group_channels_ = allowed("channels_per_group", uniform(random_, 33, 48));
+        else if (name.starts_with("filters_spared") && constraint.relation == Relation::at_least)
+            group_filters_ = allowed("filters_per_group", sparing(name));
+        else if (name.starts_with("channels_spared") && constraint.relation == Relation::at_least)
+            group_channels_ = allowed("channels_per_group", sparing(name));
         else if (name == "channels_above_filters" && constraint.relation == Relation::at_least)
             group_channels_ = allowed("channels_per_group",
                                       std::max(group_channels_, group_filters_ + constraint.value));
@@ -287,8 +283,7 @@ private:
         for (const auto &[name, size] : {std::pair{"channels_per_group", group_channels_},
                                          {"filters_per_group", group_filters_}}) {
             if (fixed(name) || size < 1) continue;
-            result *=
-                static_cast<double>(round_up(size, request_.tile)) / static_cast<double>(size);
+            result *= static_cast<double>(round_up(size, request_.tile)) / double(size);
         }
         return result;
     }

@@ -1,6 +1,7 @@
 #include "conv2d_backward/joined_windows.h"
 
 #include "convolution/fold_taps.h"
+#include "convolution/operands.h"
 #include "storage.h"
 
 namespace hk::detail {
@@ -9,21 +10,8 @@ namespace {
 
 Tensor turned(const Tensor &image) { return image.permute({0, 2, 1, 3}); }
 
-// A column is a row, as in simplify_axes().
-bool is_column(const Conv2dProblem &problem) {
-    const Padding &padding = problem.options.padding;
-    return problem.width == 1 && problem.kernel_width == 1 && problem.height > 1 &&
-           padding.left == 0 && padding.right == 0;
-}
-
 Conv2dProblem in_rows(Conv2dProblem problem) {
-    if (!is_column(problem)) return problem;
-    Conv2dOptions &options = problem.options;
-    std::swap(problem.width, problem.height);
-    std::swap(problem.kernel_width, problem.kernel_height);
-    std::swap(options.stride[0], options.stride[1]);
-    std::swap(options.dilation[0], options.dilation[1]);
-    options.padding = {0, 0, options.padding.top, options.padding.bottom};
+    if (is_column(problem)) turn_column(problem);
     return problem;
 }
 

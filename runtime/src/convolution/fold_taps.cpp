@@ -88,7 +88,7 @@ bool pays_to_join_windows(const Conv2dProblem &problem) {
         taps == 1 || options.dilation[1] != 1 || options.padding.left < 0 ||
         options.padding.right < 0)
         return false;
-    if (channels > 4 * vector || taps > 1024) return false;
+    if (channels > 4 * vector || taps > 1024) return false;  // copies would be large for few lanes
     const auto vectors = [](int64_t elements) { return (elements + vector - 1) / vector; };
     const double elements = static_cast<double>(problem.batch) * problem.height *
                             problem.output_width() * taps * channels;

@@ -151,14 +151,11 @@ void reset_unused_steps(Conv2dProblem &problem) {
                       problem.kernel_width, options.dilation[1])};
 }
 
-void turn_column(Conv2dOperands &operands) {
+void turn_views_of_column(Conv2dOperands &operands) {
     Conv2dProblem &problem = operands.problem;
-    Conv2dOptions &options = problem.options;
-    Padding &padding = options.padding;
-    if (problem.width != 1 || problem.kernel_width != 1 || problem.height == 1) return;
-    if (padding.left != 0 || padding.right != 0) return;
-    const bool nhwc = options.layout == Layout::nhwc;
-    const Places at = places(options.layout);
+    if (!is_column(problem)) return;
+    const bool nhwc = problem.options.layout == Layout::nhwc;
+    const Places at = places(problem.options.layout);
     const std::array<std::pair<BufferView *, size_t>, 4> views = {
         {{&operands.input, at.x},
          {&operands.residual, at.x},
@@ -169,19 +166,30 @@ void turn_column(Conv2dOperands &operands) {
         if (!nhwc && y.extent > 1 && y.stride != 1) return;
     }
     for (const auto &[view, x] : views) std::swap(view->dims[x], view->dims[x + 1]);
-    std::swap(problem.width, problem.height);
-    std::swap(problem.kernel_width, problem.kernel_height);
-    std::swap(options.stride[0], options.stride[1]);
-    std::swap(options.dilation[0], options.dilation[1]);
-    padding = {0, 0, padding.top, padding.bottom};
+    turn_column(problem);
 }
 
 }  // namespace
 
+bool is_column(const Conv2dProblem &problem) {
+    const Padding &padding = problem.options.padding;
+    return problem.width == 1 && problem.kernel_width == 1 && problem.height != 1 &&
+           padding.left == 0 && padding.right == 0;
+}
+
+void turn_column(Conv2dProblem &problem) {
+    Conv2dOptions &options = problem.options;
+    std::swap(problem.width, problem.height);
+    std::swap(problem.kernel_width, problem.kernel_height);
+    std::swap(options.stride[0], options.stride[1]);
+    std::swap(options.dilation[0], options.dilation[1]);
+    options.padding = {0, 0, options.padding.top, options.padding.bottom};
+}
+
 void simplify_axes(Conv2dOperands &operands, int64_t fewest_folded) {
     reset_unused_steps(operands.problem);
     fold_taps(operands, fewest_folded);
-    turn_column(operands);
+    turn_views_of_column(operands);
     fold_taps(operands, fewest_folded);
 }
 

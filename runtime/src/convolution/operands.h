@@ -55,6 +55,12 @@ void normalise(Conv2dOperands &operands);
 // `fewest_folded`, and columns; fold_stride and join_pixels are for matrix products.
 void simplify_axes(Conv2dOperands &operands, int64_t fewest_folded = 1);
 bool is_matrix_product(const Conv2dProblem &problem);
+
+// An image of one column, under a filter of one, and what it is as a row: simplify_axes() turns the
+// views, too.
+bool is_column(const Conv2dProblem &problem);
+void turn_column(Conv2dProblem &problem);
+
 void fold_stride(Conv2dOperands &operands);
 void join_pixels(Conv2dOperands &operands);
 void canonicalise(Conv2dOperands &operands);
