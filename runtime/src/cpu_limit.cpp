@@ -77,8 +77,8 @@ bool allows(std::optional<size_t> level, std::span<const uint64_t> features) {
     return true;
 }
 
-bool may_use_avx512() noexcept try {
-    return level_of_process().value_or(0) == 0;
+bool may_use(std::string_view level) noexcept try {
+    return level_of_process().value_or(0) <= cpu_level(level, true);
 } catch (const InvalidArgument &) {
     return false;
 }

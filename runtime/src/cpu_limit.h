@@ -16,8 +16,8 @@ std::optional<size_t> cpu_level(std::string_view text, bool portable);
 // Whether code with these features, bits as Halide numbers them, may run at a level.
 bool allows(std::optional<size_t> level, std::span<const uint64_t> features);
 
-// Whether what is compiled for AVX-512 may run, on a CPU that has it.
-bool may_use_avx512() noexcept;
+// Whether what is compiled for a level, one of those above, may run, on a CPU that has it.
+bool may_use(std::string_view level) noexcept;
 
 // Throws InvalidArgument for a value of the variable that is none.
 void check_cpu_limit();

@@ -87,7 +87,7 @@ HK_AVX512 void copy_block(char *to, int64_t to_pitch, const char *from, int64_t 
         _mm512_mask_storeu_epi32(to + i * to_pitch, of_row, reinterpret_cast<__m512i>(rows[i]));
 }
 
-// As copy_rows of transposed_copy.cpp goes through memory.
+// As copy_squares goes through memory.
 __attribute__((target("avx512f"))) void copy_blocks(const Transposition &t, char *to,
                                                     const char *from) {
     constexpr int64_t kWord = 4, kColumns = 64, kAhead = 2 * kSize;
@@ -112,7 +112,7 @@ __attribute__((target("avx512f"))) void copy_blocks(const Transposition &t, char
 
 }  // namespace
 
-bool has_wide_vectors() noexcept { return may_use_avx512() && __builtin_cpu_supports("avx512f"); }
+bool has_wide_vectors() noexcept { return may_use("avx512") && __builtin_cpu_supports("avx512f"); }
 
 void copy_transposed_words(const Transposition &t, char *to, const char *from) {
     copy_blocks(t, to, from);

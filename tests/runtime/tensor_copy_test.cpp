@@ -64,13 +64,16 @@ TEST_P(TensorCopy, IntoViews) {
 }
 
 // Of two dimensions that change places, with whole and broken squares and lines of elements of each
-// size, rows that are pages apart, and lines of nine, as the taps of 3x3 filters are.
+// size, rows that are pages apart, tasks with a short last one, and lines of nine, as the taps of
+// 3x3 filters are.
 TEST(TransposedCopy, PutsEveryElementInItsPlace) {
     for (const DataType type : {DataType::u8, DataType::f16, DataType::f32, DataType::f64}) {
         for (const Shape &shape : {Shape{1, 1, 70},
                                    {2, 3, 1030},
                                    {3, 70, 131},
                                    {1, 1024, 37},
+                                   {1, 2050, 130},
+                                   {1, 8, 8},
                                    {3, 9, 70},
                                    {3, 70, 9},
                                    {2, 9, 9},
