@@ -132,7 +132,8 @@ row(cpu  few_filters            dot                   dot               f32     
 # stay in a core's cache.
 # _copied: tiles of AVX2 have a quarter of the sums, and read the image as much more often, here from a copy in one piece
 # (schedules/conv2d/cpu/column_tiles.cpp). panels_s2 stands before rgb_s2, which takes pictures with few filters.
-row(cpu  windows_8              packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,windows:1,unroll:1 channels_per_group<=12 kernel_w>=2 filters_per_group<=8 groups=1 dilation_x=1 bounded_copy avx512=0)
+row(cpu  line_8                 packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,windows:1,unroll:1         out_h<=1 kernel_w>=2 filters_per_group<=8 groups=1 dilation_x=1 bounded_copy avx512=0)
+row(cpu  windows_8              packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:4,tile_y:2,windows:1,unroll:1 channels_per_group<=12 kernel_w>=2 filters_per_group<=8 groups=1 dilation_x=1 bounded_copy avx512=0)
 row(cpu  windows_24             packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4,windows:1,unroll:1 channels_per_group<=12 kernel_w>=2 filters_spared_24>=8 groups=1 dilation_x=1 bounded_copy avx512=0)
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32/16,tile_x:7/8               channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
@@ -226,9 +227,9 @@ row(cpu  1x1                    packed                broadcast         bf16    
 # filters than those of 32, 1.1 to 1.9 times (conv_training --filter 24x16_144); both on a Xeon of family 6, model 167. _line:
 # one row, half of what two would compute (input=1x1x3000x80,weight=384x1x3x80,padding=0x1). _8: of widths that tiles of 7
 # would not fill (explorer run conv2d 48x32_96-192_2x2_s2 --row staged_32, on Zen 4: 1.3 times as fast).
-row(cpu  windows                packed                broadcast         f32           nhwc       tile_x:6,windows:1,unroll:1          channels_per_group<=12 groups=1 dilation_x=1 bounded_copy avx512=0)
+row(cpu  windows                packed                broadcast         f32           nhwc       tile_x:4,windows:1,unroll:1           channels_per_group<=12 groups=1 dilation_x=1 bounded_copy avx512=0)
 row(cpu  patches                packed                broadcast         f32           nhwc       block:32/16,tile_x:8,outer:8/16      kernel_w=1 stride_y>=8 filters_per_group>=17 bounded_copy)
-row(cpu  staged_8               packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10             filters_per_group<=8 bounded_copy avx512=0)
+row(cpu  staged_8               packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:4,tile_y:2     filters_per_group<=8 bounded_copy avx512=0)
 row(cpu  staged_24              packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4             filters_spared_24>=8 bounded_copy avx512=0)
 row(cpu  staged_48              packed                broadcast         f32           nhwc,nchw  block:48/16,tile_x:8                  filters_spared>=16 bounded_copy)
 row(cpu  staged_32_line         packed                broadcast         f32,f16       nhwc,nchw  block:32/16,tile_x:10/8               filters_per_group>=17 out_h<=1 bounded_copy)

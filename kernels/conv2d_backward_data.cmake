@@ -157,10 +157,11 @@ row(cpu  deep                packed                broadcast         f32,f16    
 row(cpu  deep                packed                broadcast         bf16          nhwc       block:32,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 # windows, and blocks of 8 and 24 channels: as conv2d's. bench --family conv2d_backward_data --list
 # input=1x112x112x32,weight=4x3x1x32,padding=1x0 --row staged_32 takes 3.6 times as long as windows on Zen 3.
-row(cpu  windows_8           packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,windows:1,unroll:1 stride_1 bounded_copy filters_per_group<=12 channels_per_group<=8 groups=1 dilation_x=1 avx512=0)
+row(cpu  line_8              packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,windows:1,unroll:1         stride_1 bounded_copy height<=1 kernel_w>=2 channels_per_group<=8 groups=1 dilation_x=1 avx512=0)
+row(cpu  windows_8           packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:4,tile_y:2,windows:1,unroll:1 stride_1 bounded_copy filters_per_group<=12 channels_per_group<=8 groups=1 dilation_x=1 avx512=0)
 row(cpu  windows_24          packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4,windows:1,unroll:1 stride_1 bounded_copy filters_per_group<=12 channels_spared_24>=8 groups=1 dilation_x=1 avx512=0)
-row(cpu  windows             packed                broadcast         f32           nhwc       tile_x:6,windows:1,unroll:1         stride_1 bounded_copy filters_per_group<=12 groups=1 dilation_x=1 avx512=0)
-row(cpu  staged_8            packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10           stride_1 bounded_copy channels_per_group<=8 avx512=0)
+row(cpu  windows             packed                broadcast         f32           nhwc       tile_x:4,windows:1,unroll:1         stride_1 bounded_copy filters_per_group<=12 groups=1 dilation_x=1 avx512=0)
+row(cpu  staged_8            packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:4,tile_y:2           stride_1 bounded_copy channels_per_group<=8 avx512=0)
 row(cpu  staged_24           packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4           stride_1 bounded_copy channels_spared_24>=8 avx512=0)
 row(cpu  staged_32_line      packed                broadcast         f32,f16       nhwc       block:32,tile_x:10,stage:1          stride_1 bounded_copy channels_per_group>=17 height<=1)
 row(cpu  staged_48           packed                broadcast         f32           nhwc       block:48,tile_x:8,stage:1           stride_1 bounded_copy channels_spared>=16)

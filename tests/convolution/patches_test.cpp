@@ -1,6 +1,7 @@
 // Windows whose taps are channels (runtime/src/convolution/fold_taps.h): of those that don't
 // overlap, where taps follow each other in memory, and of few channels for the weight's gradient
-// (conv2d_backward/joined_windows.h). All passes, on every device.
+// (conv2d_backward/joined_windows.h). And filters of which some taps meet nothing but padding
+// (convolution/met_taps.h). All passes, on every device.
 
 #include "tests/conv2d/case.h"
 #include "tests/conv2d_backward/case.h"
@@ -27,6 +28,15 @@ const Patches kPatches[] = {
     {"few_channels_of_a_column", {2, 14, 1, 2}, {11, 3, 1, 2}, {.padding = {0, 2, 0, 0}}},
     {"whole", {9, 5, 5, 16}, {120, 5, 5, 16}, {}},
     {"whole_of_one_channel", {3, 4, 7, 1}, {6, 4, 7, 1}, {.stride = {3, 2}}},
+    {"row_alone", {2, 1, 21, 40}, {6, 5, 5, 40}, {.stride = {2, 2}, .padding = {2, 2, 2, 2}}},
+    {"pixel_alone", {3, 1, 1, 20}, {24, 3, 3, 20}, {.padding = {1, 1, 1, 1}}},
+    {"far_taps", {1, 7, 9, 19}, {17, 3, 3, 19}, {.dilation = {12, 6}, .padding = {12, 12, 6, 6}}},
+    {"first_taps", {2, 3, 6, 8}, {9, 6, 2, 8}, {.padding = {0, 5, 0, 0}}},
+    {"last_taps", {2, 2, 6, 8}, {9, 7, 1, 8}, {.stride = {2, 1}, .padding = {6, 0, 0, 0}}},
+    {"far_taps_of_groups",
+     {2, 4, 5, 32},
+     {32, 3, 5, 1},
+     {.dilation = {5, 1}, .padding = {5, 5, 2, 2}, .groups = 32}},
 };
 
 template<typename Case>

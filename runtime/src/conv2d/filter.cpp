@@ -96,7 +96,7 @@ BufferView detail::filter_view(const KernelInfo &kernel, const Conv2dOperands &o
     if (form == Form::plain) return operands.weight;
     if (!filter.is_prepared()) return pack(operands, form);
     const auto &prepared = filter.prepared();
-    return prepared->view(static_cast<int>(form), operands.problem, [&] {
+    return prepared->view(static_cast<int>(form), operands, [&] {
         return form == Form::groups_inner ? with_groups_inner(operands, prepared->weight)
                                           : pack(operands, form);
     });

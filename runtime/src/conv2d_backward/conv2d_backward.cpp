@@ -10,6 +10,7 @@
 #include "conv2d_backward/passes.h"
 #include "conv2d_backward/phases.h"
 #include "conv2d_backward/weight_tree.h"
+#include "convolution/met_taps.h"
 #include "fill_zero.h"
 #include "hk/error.h"
 #include "kernel_call.h"
@@ -216,6 +217,8 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
         return;
     }
     if (zeros_between && !accumulate) queue_zeros(gradients.input, context.stream);
+    if (gradients.weight.defined() && !accumulate && met_taps(problem))
+        queue_zeros(gradients.weight, context.stream);
     for (const Pass &pass : passes) {
         if (&pass.family == &kWeight) {
             const WeightTree tree(pass, problem, tensors, stream);

@@ -94,9 +94,12 @@ const DataPhase &with_most_taps(const DataPhases &phases) {
 }
 
 Conv2dOperands folded_for_phases(Conv2dOperands whole) {
+    const auto taps = [](const Conv2dOperands &operands) {
+        return operands.problem.kernel_height * operands.problem.kernel_width;
+    };
     Conv2dOperands simple = whole;
     simplify_axes(simple);
-    return simple.problem.channels == whole.problem.channels ? whole : simple;
+    return taps(simple) == taps(whole) ? whole : simple;
 }
 
 Conv2dOperands operands_of(const DataPhase &phase, Conv2dOperands whole) {

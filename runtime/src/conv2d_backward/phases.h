@@ -36,7 +36,8 @@ DataPhases data_phases(const Conv2dProblem &problem);
 // The phases are not empty.
 const DataPhase &with_most_taps(const DataPhases &phases);
 
-// Operands as phases are made of: taps that are channels are no phases of their own.
+// Operands as phases are made of: taps that are channels, or meet nothing, are no phases of their
+// own.
 Conv2dOperands folded_for_phases(Conv2dOperands whole);
 
 // Of the operands of a strided problem those of a phase: its pixels of the input's gradient, its

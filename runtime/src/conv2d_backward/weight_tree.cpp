@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "convolution/met_taps.h"
+#include "fill_zero.h"
 #include "kernel_call.h"
 
 namespace hk::detail {
@@ -23,6 +25,7 @@ void WeightTree::add(int64_t first, int64_t count, const Tensor &gradient, bool 
     const Tensor sums(shape, gradient.type(), gradient.device());
     const Operand memory[] = {{"sums of parts", sums}};
     OperationCall on_them(kWeight.name, gradient.device(), memory, stream_);
+    if (met_taps(problem_)) queue_zeros(sums, on_them.stream);
     for (int64_t i = 0; i < children; i++) {
         const int64_t of_child = std::min(of_each, count - i * of_each);
         add(first + i * of_each, of_child, sums.slice(0, i, 1).reshape(gradient.shape()), false,

@@ -11,6 +11,7 @@
 #include "convolution/halo_sizes.h"
 #include "convolution/join.h"
 #include "convolution/line.h"
+#include "convolution/met_taps.h"
 #include "convolution/sum_parts.h"
 #include "hk/error.h"
 #include "shape.h"
@@ -187,6 +188,7 @@ void turn_column(Conv2dProblem &problem) {
 }
 
 void simplify_axes(Conv2dOperands &operands, int64_t fewest_folded) {
+    cut_taps(operands);
     reset_unused_steps(operands.problem);
     fold_taps(operands, fewest_folded);
     turn_views_of_column(operands);

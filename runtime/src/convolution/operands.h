@@ -43,7 +43,8 @@ BufferView absent_vector(std::initializer_list<const Tensor *> present, DataType
 const Tensor &packed_vector(const char *operation, const char *operand, const Tensor &tensor,
                             bool own_queue, Tensor &copy);
 
-// The same convolution with fewer dimensions. A dilation of one tap is 1, and a stride with one
+// The same convolution with fewer dimensions. Taps that meet nothing but padding are left out
+// (convolution/met_taps.h). A dilation of one tap is 1, and a stride with one
 // output the least that leaves one. Taps that are next to each other in memory are channels of one
 // (convolution/fold_taps.h). An image of one column is one of one row. With a 1x1 kernel and no
 // padding, strides of the convolution become strides of the input's view (nchw: of rows, and of
@@ -51,7 +52,7 @@ const Tensor &packed_vector(const char *operation, const char *operand, const Te
 // nhwc, x, y of nchw. Images of nchw that are one pixel are taken as nhwc.
 void normalise(Conv2dOperands &operands);
 
-// Its parts: dilations, strides, taps that are channels where these are no fewer than
+// Its parts: taps, dilations, strides, taps that are channels where these are no fewer than
 // `fewest_folded`, and columns; fold_stride and join_pixels are for matrix products.
 void simplify_axes(Conv2dOperands &operands, int64_t fewest_folded = 1);
 bool is_matrix_product(const Conv2dProblem &problem);

@@ -17,6 +17,7 @@ struct Filter::Prepared {
         int form;
         Layout layout;
         int64_t groups, width, height;  // of a filter: it may be turned, and taps be channels
+        int64_t offset;                 // of the first tap that is met
         detail::BufferView view;
     };
 
@@ -24,17 +25,19 @@ struct Filter::Prepared {
 
     // make() is called once for each form.
     template<typename Make>
-    detail::BufferView view(int form, const Conv2dProblem &problem, const Make &make) {
+    detail::BufferView view(int form, const detail::Conv2dOperands &operands, const Make &make) {
+        const Conv2dProblem &problem = operands.problem;
         const Conv2dOptions &options = problem.options;
         const int64_t width = problem.kernel_width, height = problem.kernel_height;
+        const int64_t offset = operands.weight.offset;
         const std::lock_guard lock(mutex);
         for (const Kept &one : kept) {
             if (one.form == form && one.layout == options.layout && one.groups == options.groups &&
-                one.width == width && one.height == height) {
+                one.width == width && one.height == height && one.offset == offset) {
                 return one.view;
             }
         }
-        kept.push_back({form, options.layout, options.groups, width, height, make()});
+        kept.push_back({form, options.layout, options.groups, width, height, offset, make()});
         return kept.back().view;
     }
 

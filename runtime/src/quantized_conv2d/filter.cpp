@@ -36,7 +36,7 @@ BufferView quantized_filter_view(const KernelInfo &kernel, const Conv2dOperands 
     const Form form = algorithm.starts_with("slices") ? Form::slices : Form::words;
     if (form == Form::words && !algorithm.starts_with("packed")) return operands.weight;
     if (!filter.is_prepared()) return pack(operands, form);
-    return filter.prepared()->view(static_cast<int>(form), operands.problem,
+    return filter.prepared()->view(static_cast<int>(form), operands,
                                    [&] { return pack(operands, form); });
 }
 

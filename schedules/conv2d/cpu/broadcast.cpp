@@ -49,7 +49,7 @@ void fit_16_registers(PackedTile &tile, const Conv2dContext &context, int lanes)
     tile.lanes = lanes;
     if (!three_vectors && tile.block > kFilterBlock / 2) tile.block = kFilterBlock;
     tile.x = std::min(of_rows || three_vectors || few_pixels ? 4 : tile.x, most);
-    tile.y = 1;
+    tile.y = std::min(tile.y, most / tile.x);
     tile.outer = filters / tile.block;
     if (copies) tile.stage = 2;
 }
@@ -291,7 +291,7 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
     // vector are stored one by one: unrolled, that is as fast, and up to six times the code.
     if (context.in_place && context.nhwc)
         out.unroll(kv).unroll(x);
-    else if (few_channels(context) || (context.nhwc && pointwise(context))) {
+    else if (few_channels(context) || tile.windows || (context.nhwc && pointwise(context))) {
         out.specialize(context.plain).unroll(kv).unroll(x);
         out.never_partition_all();
     }
