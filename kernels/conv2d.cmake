@@ -167,6 +167,9 @@ row(cpu  1x1_columns_copied     packed_columns        columns           f32     
 row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       plain:0                              1x1 stride_1 channels_per_group>=384 out_w>=16)
 row(cpu  1x1_columns            packed_columns        columns           f32           nchw       inner:1,chunk:8                      1x1 stride_1 out_w>=16)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
+# 3x3_24: Winograd's blocks of 16 filters would leave a vector of two empty: bench --list
+# input=1x56x56x64,weight=24x3x3x64,padding=1 --row winograd takes 1.2 times as long on Zen 3.
+row(cpu  3x3_24                 packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4             3x3 stride_1 filters_spared_24>=8 filters_per_group<=24 channels_per_group>=16 bounded_copy avx512=0)
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
 # as channels and filters get fewer: 16 to 16, half a block of filters, take 0.78 of the time on Zen 4, 32 to 32 0.35, of one
 # group or of many (bench --list input=1x56x56x16,weight=16x3x3x16,padding=1, the other by --row grouped16_3x3). Of few

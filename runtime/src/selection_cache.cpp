@@ -50,11 +50,21 @@ const KernelInfo &SelectionCache::find(const KernelInfo *given, const Fields &pr
     return *given;
 }
 
+Selection SelectionCache::selection(const Fields &problem, Device device, bool explain) const {
+    if (!only_) return select(kernels_, problem, device.type(), device.limits(), explain);
+    for (const KernelInfo &row : kernels_) {
+        if (!only_(row)) continue;
+        Selection of_row = select({&row, 1}, problem, device.type(), device.limits(), false);
+        if (of_row.kernel) return of_row;
+    }
+    return {};
+}
+
 const KernelInfo *SelectionCache::first_call(Key key, const Fields &problem, Device device,
                                              const Describe &describe) {
     constexpr size_t kMostProblems = 4096;  // 1 MB; a trainer's shapes are a few hundred
-    const bool log = log_enabled("select");
-    const Selection selection = select(kernels_, problem, device.type(), device.limits(), log);
+    const bool log = !only_ && log_enabled("select");
+    const Selection selection = this->selection(problem, device, log);
     const std::lock_guard lock(mutex_);
     if (known_.size() >= kMostProblems) known_.clear();
     if (known_.emplace(std::vector(key.begin(), key.end()), selection.kernel).second) {

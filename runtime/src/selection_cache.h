@@ -18,8 +18,10 @@ class SelectionCache {
 public:
     using Describe = std::function<std::string()>;  // the problem in words, for messages
 
-    SelectionCache(const char *family, std::span<const KernelInfo> kernels)
-        : family_(family), kernels_(kernels) {}
+    // `only`: null, or which rows are asked, of which the log hears nothing.
+    SelectionCache(const char *family, std::span<const KernelInfo> kernels,
+                   bool (*only)(const KernelInfo &row) = nullptr)
+        : family_(family), kernels_(kernels), only_(only) {}
 
     // Throws InvalidArgument where no row takes the problem, DeviceError where the library has no
     // rows for that kind of device. Safe to call from several threads.
@@ -45,6 +47,7 @@ private:
         bool operator()(Key a, Key b) const noexcept { return std::ranges::equal(a, b); }
     };
 
+    Selection selection(const Fields &problem, Device device, bool explain) const;
     const KernelInfo *first_call(Key key, const Fields &problem, Device device,
                                  const Describe &describe);
     [[noreturn]] void throw_no_kernel(const Fields &problem, Device device,
@@ -52,6 +55,7 @@ private:
 
     const char *const family_;
     const std::span<const KernelInfo> kernels_;
+    bool (*const only_)(const KernelInfo &row);
     std::mutex mutex_;
     std::unordered_map<std::vector<int64_t>, const KernelInfo *, Hash, Equal> known_;
 };

@@ -53,8 +53,8 @@ struct Octets {
 }  // namespace
 
 bool takes_octets(const Transposition &t) noexcept {
-    return t.size == Octets::kBytes && std::min(t.rows, t.columns) >= Octets::kSize &&
-           may_use("avx2") && __builtin_cpu_supports("avx2");
+    static const bool has_vectors = may_use("avx2") && __builtin_cpu_supports("avx2");
+    return has_vectors && t.size == Octets::kBytes && std::min(t.rows, t.columns) >= Octets::kSize;
 }
 
 void copy_octets(const Transposition &t, char *to, const char *from) {

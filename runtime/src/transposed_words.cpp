@@ -112,7 +112,10 @@ __attribute__((target("avx512f"))) void copy_blocks(const Transposition &t, char
 
 }  // namespace
 
-bool has_wide_vectors() noexcept { return may_use("avx512") && __builtin_cpu_supports("avx512f"); }
+bool has_wide_vectors() noexcept {
+    static const bool has_vectors = may_use("avx512") && __builtin_cpu_supports("avx512f");
+    return has_vectors;
+}
 
 void copy_transposed_words(const Transposition &t, char *to, const char *from) {
     copy_blocks(t, to, from);

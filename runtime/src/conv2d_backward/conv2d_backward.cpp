@@ -26,16 +26,14 @@ bool takes(const KernelInfo &row, const Fields &problem, Device device) {
     return detail::takes(row, problem, device.type(), device.limits());
 }
 
-// Whether a problem is computed in phases: a strided one, on a CPU and by products on CUDA. A row
-// that takes it whole does so, where it is given, or made for the strides: then it is put into
-// `row`.
-bool runs_in_phases(const Conv2dOperands &whole, const KernelInfo *&row, Device device) {
+// Whether a problem is computed in phases: a strided one, on a CPU and by products on CUDA, but
+// where the given row, or one made for strides, takes it whole.
+bool runs_in_phases(const Conv2dOperands &whole, const KernelInfo *row, Device device) {
     if (!is_strided(whole.problem)) return false;
     if (!row && !device.is_cpu())
         return products_take_phases(whole, device.type(), device.limits());
     const Fields fields = conv2d_fields(normalised(whole.problem, normalise_backward_data), device);
-    if (!row) row = row_for_strides(fields, device.type(), device.limits());
-    return !(row && takes(*row, fields, device));
+    return !(row ? takes(*row, fields, device) : has_row_for_strides(fields, device));
 }
 
 // One pass, or those of the phases of a strided problem: with the given row those that it takes.

@@ -36,12 +36,15 @@ bool takes(const KernelInfo &row, const Fields &problem, DeviceType device,
     return select({&row, 1}, problem, device, limits, false).kernel;
 }
 
-const KernelInfo *row_for_strides(const Fields &problem, DeviceType device,
-                                  const DeviceLimits &limits) {
-    for (const KernelInfo &row : kData.kernels()) {
-        if (made_for_strides(row) && takes(row, problem, device, limits)) return &row;
-    }
-    return nullptr;
+bool has_row_for_strides(const Fields &problem, DeviceType device, const DeviceLimits &limits) {
+    return std::ranges::any_of(kData.kernels(), [&](const KernelInfo &row) {
+        return made_for_strides(row) && takes(row, problem, device, limits);
+    });
+}
+
+bool has_row_for_strides(const Fields &problem, Device device) {
+    static Immortal<SelectionCache> known(kData.name, kData.kernels(), made_for_strides);
+    return known->find_any(problem, device, [] { return std::string(); });
 }
 
 Pass::Pass(const GradientFamily &family, Conv2dOperands views, const KernelInfo *row, Device device)

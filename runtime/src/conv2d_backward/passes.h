@@ -24,9 +24,10 @@ extern const GradientFamily kData, kWeight, kBias;
 bool takes(const KernelInfo &row, const Fields &problem, DeviceType device,
            const DeviceLimits &limits);
 
-// The row of the input's gradient that was made for a problem's strides, or null.
-const KernelInfo *row_for_strides(const Fields &problem, DeviceType device,
-                                  const DeviceLimits &limits);
+// Whether a row of the input's gradient that was made for a problem's strides takes it: it stands
+// before those that take any. For calls, which ask again, the answer is kept.
+bool has_row_for_strides(const Fields &problem, DeviceType device, const DeviceLimits &limits);
+bool has_row_for_strides(const Fields &problem, Device device);
 
 // A gradient that is about to be computed.
 struct Pass {

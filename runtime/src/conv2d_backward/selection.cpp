@@ -56,7 +56,7 @@ Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType d
         conv2d_operands(problem, shapes.input, shapes.weight, {}, {}, shapes.output));
     const auto on_cpu_in_phases = [&] {
         const Conv2dProblem normal = normalised(problem, normalise_backward_data);
-        return !row_for_strides(conv2d_fields(normal, {device, limits}), device, limits);
+        return !has_row_for_strides(conv2d_fields(normal, {device, limits}), device, limits);
     };
     const bool in_phases =
         is_strided(whole.problem) &&
