@@ -3,10 +3,12 @@
 #include <optional>
 
 #include "conv2d/filter.h"
+#include "convolution/channels_last.h"
 #include "convolution/check.h"
 #include "convolution/halo.h"
 #include "convolution/line.h"
 #include "convolution/operands.h"
+#include "convolution/prepared_filter.h"
 #include "convolution/sum_parts.h"
 #include "hk/error.h"
 #include "kernel_call.h"
@@ -59,6 +61,25 @@ void call(const KernelInfo &kernel, Conv2dOperands &operands, const Filter &filt
     output.finish();
 }
 
+void run(const KernelInfo *row, const Conv2dTensors &tensors, const Filter &filter,
+         const Conv2dOptions &options, const Stream &stream);
+
+// Of images in nchw, on a CPU, by a row of nhwc. A residual whose place the output takes is copied,
+// too.
+void run_on_copies(const KernelInfo *row, const Conv2dTensors &tensors, const Filter &filter,
+                   Conv2dOptions options, const Stream &stream) {
+    options.layout = Layout::nhwc;
+    const Tensor input = copied_channels_last(tensors.input);
+    const Tensor residual = copied_channels_last(tensors.residual);
+    const Tensor weight = filter.is_prepared() ? Tensor() : copied_channels_last(filter.tensor());
+    const Filter last = filter.is_prepared() ? filter.prepared()->channels_last() : Filter(weight);
+    const Tensor view = channels_last(tensors.output.tensor());
+    const bool there = channels_are_neighbours(view) && !tensors.output.is_inplace();
+    const Tensor output = there ? view : Tensor(view.shape(), view.type(), view.device());
+    run(row, {input, last.tensor(), tensors.bias, residual, output}, last, options, stream);
+    if (!there) view.copy_from(output);
+}
+
 // `row`: null for the one that selection takes.
 void run(const KernelInfo *row, const Conv2dTensors &tensors, const Filter &filter,
          const Conv2dOptions &options, const Stream &stream) try {
@@ -82,9 +103,14 @@ void run(const KernelInfo *row, const Conv2dTensors &tensors, const Filter &filt
     normalise(operands);
     check_fit_kernel(kOperation, operands);
 
-    const KernelInfo &kernel = selections<conv2d_kernels>(kOperation)
-                                   .find(row, conv2d_fields(operands.problem, device), device,
-                                         [&] { return detail::to_string(operands.problem); });
+    const auto describe = [&] { return detail::to_string(operands.problem); };
+    const Fields fields = conv2d_fields(operands.problem, device);
+    SelectionCache &rows = selections<conv2d_kernels>(kOperation);
+    const KernelInfo *const first = row ? nullptr : rows.find_any(fields, device, describe);
+    if (device.is_cpu() && fields.layout == Layout::nchw &&
+        (row ? row->layout == Layout::nhwc : !first))
+        return run_on_copies(row, tensors, filter, options, stream);
+    const KernelInfo &kernel = first ? *first : rows.find(row, fields, device, describe);
     if (tensors.output.tensor().elements() > 0) {
         call(kernel, operands, filter, context, own_queue);
     }
@@ -123,8 +149,14 @@ void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Filter &we
 
 Selection select_conv2d(const Conv2dProblem &problem, DeviceType device, const DeviceLimits &limits,
                         bool explain) {
-    return select(conv2d_kernels(), conv2d_fields(normalised(problem), {device, limits}), device,
-                  limits, explain);
+    const auto select_of = [&](const Conv2dProblem &problem) {
+        return select(conv2d_kernels(), conv2d_fields(normalised(problem), {device, limits}),
+                      device, limits, explain);
+    };
+    return or_of_copies(select_of(problem), problem, device, [&](Conv2dProblem last) {
+        last.in_place = false;
+        return select_of(last);
+    });
 }
 
 }  // namespace hk

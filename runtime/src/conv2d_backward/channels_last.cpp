@@ -1,29 +1,15 @@
 #include "conv2d_backward/channels_last.h"
 
+#include "convolution/channels_last.h"
+
 namespace hk::detail {
 
-namespace {
-
-Tensor channels_last(const Tensor &nchw) { return nchw.permute({0, 2, 3, 1}); }
-
-bool channels_are_neighbours(const Tensor &nhwc) {
-    return nhwc.strides()[3] == 1 || nhwc.shape()[3] == 1;
-}
-
-}  // namespace
-
 ChannelsLast::ChannelsLast(const Conv2dBackwardTensors &tensors, bool accumulate)
-    : output_(read(tensors.output_gradient)),
-      input_(read(tensors.input)),
-      weight_(read(tensors.weight)),
+    : output_(copied_channels_last(tensors.output_gradient)),
+      input_(copied_channels_last(tensors.input)),
+      weight_(copied_channels_last(tensors.weight)),
       input_gradient_(written(tensors.gradients.input, accumulate)),
       weight_gradient_(written(tensors.gradients.weight, accumulate)) {}
-
-Tensor ChannelsLast::read(const Tensor &tensor) {
-    if (!tensor.defined()) return tensor;
-    const Tensor view = channels_last(tensor);
-    return channels_are_neighbours(view) ? view : view.to(view.device());
-}
 
 Tensor ChannelsLast::written(const Tensor &gradient, bool accumulate) {
     if (!gradient.defined()) return gradient;

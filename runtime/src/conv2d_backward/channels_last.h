@@ -24,7 +24,6 @@ private:
         Tensor view, last;  // of the call's memory; what kernels read or write
     };
 
-    Tensor read(const Tensor &tensor);
     Tensor written(const Tensor &gradient, bool accumulate);
 
     std::vector<Copied> gradients_;

@@ -9,6 +9,7 @@
 #include "conv2d_backward/operands.h"
 #include "conv2d_backward/passes.h"
 #include "conv2d_backward/phases.h"
+#include "convolution/channels_last.h"
 #include "hk/conv2d_backward.h"
 
 namespace hk {
@@ -22,20 +23,6 @@ Selection select_pass(const GradientFamily &family, const Conv2dProblem &problem
     return select(family.kernels(),
                   conv2d_fields(normalised(problem, family.normalise), {device, limits}), device,
                   limits, explain);
-}
-
-// That of copies in nhwc, behind the rows of nchw that were rejected, where none of those takes the
-// problem.
-template<typename Select>
-Selection or_of_copies(Selection of_nchw, Conv2dProblem problem, DeviceType device,
-                       Select select_of) {
-    const bool copies = device == DeviceType::cpu && problem.options.layout == Layout::nchw;
-    if (of_nchw.kernel || !copies) return of_nchw;
-    problem.options.layout = Layout::nhwc;
-    Selection selection = select_of(problem);
-    selection.rejected.insert(selection.rejected.begin(), of_nchw.rejected.begin(),
-                              of_nchw.rejected.end());
-    return selection;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "convolution/prepared_filter.h"
 
+#include "convolution/channels_last.h"
 #include "hk/error.h"
 #include "kernel_call.h"
 #include "rethrow.h"
@@ -62,9 +63,15 @@ BufferView pack_filter(const char *operation, const Packing &packing,
 
 }  // namespace detail
 
+Filter Filter::Prepared::channels_last() {
+    const std::lock_guard lock(mutex);
+    if (!last) last = prepare_filter(detail::copied_channels_last(weight));
+    return *last;
+}
+
 size_t Filter::Prepared::bytes() {
     const std::lock_guard lock(mutex);
-    size_t sum = 0;
+    size_t sum = last ? last->tensor().elements() * size_of(weight.type()) + last->bytes() : 0;
     for (const Kept &one : kept) {
         int64_t elements = 1;
         for (const detail::Dim &dim : one.view.dims) elements *= dim.extent;

@@ -2,6 +2,7 @@
 // What is kept of a weight that is prepared, and how a kernel packs it.
 
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -41,11 +42,15 @@ struct Filter::Prepared {
         return kept.back().view;
     }
 
+    // Of a weight in nchw, for images that are copied in nhwc.
+    Filter channels_last();
+
     size_t bytes();
 
     const Tensor weight;
     std::mutex mutex;
     std::vector<Kept> kept;
+    std::optional<Filter> last;
 };
 
 namespace detail {
