@@ -175,8 +175,10 @@ row(cpu  3x3_24                 packed                broadcast         f32     
 # group or of many (bench --list input=1x56x56x16,weight=16x3x3x16,padding=1, the other by --row grouped16_3x3). Of few
 # filters, winograd_few, from more and full tiles on: of 14x14 pixels it would take 1.15 times as long in nchw as
 # grouped16_s1.
-row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
-row(cpu  winograd_few           winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=13 winograd_outputs>=14)
+row(cpu  winograd               winograd              winograd          f32           nhwc       -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
+row(cpu  winograd               winograd              winograd          f32           nchw       -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8 copied_nhwc=0)
+row(cpu  winograd_few           winograd              winograd          f32           nhwc       -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=13 winograd_outputs>=14)
+row(cpu  winograd_few           winograd              winograd          f32           nchw       -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=13 winograd_outputs>=14 copied_nhwc=0)
 row(cpu  grouped16_3x3          packed                grouped           f32,f16,bf16  nhwc       tile_y:2                             grouped16 3x3 out_w>=7 out_h>=2)
 row(cpu  grouped32_3x3          packed                grouped           f32,f16,bf16  nhwc       -                                    grouped32 3x3 out_w>=7)
 # panels (schedules/conv2d/cpu/column_tiles.cpp): any filter, of images in rows, from as many filters as pay for the copy,
@@ -197,13 +199,13 @@ row(cpu  panels                 packed_panels         columns           f32     
 # panels_few: without AVX-512 panels of few channels pay from five filters on; by --row staged_32 28x28_1-32_3x3 takes 4 times
 # as long, by --row staged 28x28_1-6_5x5 6 times (bench --layout nchw --list small_images --filter n8_28x28, on Zen 3).
 row(cpu  few_filters_s1         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_1 out_w>=14 columns_rows avx512>=1)
-row(cpu  columns_few_s1         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_spared_8>=8 filters_per_group<=24 stride_1 out_w>=14 columns_rows avx512=0)
+row(cpu  columns_few_s1         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_spared_8>=8 filters_per_group<=24 stride_1 out_w>=14 columns_rows avx512=0 copied_nhwc=0)
 row(cpu  few_filters_s2         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_2 out_w>=14 columns_rows avx512>=1)
-row(cpu  columns_few_s2         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_spared_8>=8 filters_per_group<=24 stride_2 out_w>=14 columns_rows avx512=0)
-row(cpu  grouped8_s1            packed                columns           f32           nchw       vectors:2,filters:8,rows:7,stage:2   filters_per_group=8 stride_1 out_w>=14 columns_rows)
-row(cpu  grouped8_s2            packed                columns           f32           nchw       vectors:2,filters:8,rows:7,stage:2   filters_per_group=8 stride_2 out_w>=14 columns_rows)
-row(cpu  grouped16_s1           packed                columns           f32           nchw       vectors:1,filters:16,rows:7,stage:2  filters_per_group=16 stride_1 out_w>=14 columns_rows)
-row(cpu  columns_s2             packed                columns           f32           nchw       vectors:1,filters:16,rows:2,stage:2  channels_per_group<=40 filters_per_group>=12 stride_2 out_w>=14 columns_rows)
+row(cpu  columns_few_s2         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_spared_8>=8 filters_per_group<=24 stride_2 out_w>=14 columns_rows avx512=0 copied_nhwc=0)
+row(cpu  grouped8_s1            packed                columns           f32           nchw       vectors:2,filters:8,rows:7,stage:2   filters_per_group=8 stride_1 out_w>=14 columns_rows copied_nhwc=0)
+row(cpu  grouped8_s2            packed                columns           f32           nchw       vectors:2,filters:8,rows:7,stage:2   filters_per_group=8 stride_2 out_w>=14 columns_rows copied_nhwc=0)
+row(cpu  grouped16_s1           packed                columns           f32           nchw       vectors:1,filters:16,rows:7,stage:2  filters_per_group=16 stride_1 out_w>=14 columns_rows copied_nhwc=0)
+row(cpu  columns_s2             packed                columns           f32           nchw       vectors:1,filters:16,rows:2,stage:2  channels_per_group<=40 filters_per_group>=12 stride_2 out_w>=14 columns_rows copied_nhwc=0)
 row(cpu  panels_few             packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_1 depth<=511 channels_per_group<=12 filters_per_group>=5 groups=1 panels avx512=0)
 row(cpu  few_s1                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group<=12 filters_per_group>=16 stride_1 out_w>=28 bounded_copy)
 row(cpu  1x1_64                 packed                broadcast         f32           nhwc       block:64/16,tile_x:6/7,chunk:8/4,outer:2/8,stage:0   1x1 filters_per_group%64=0 out_w>=64)

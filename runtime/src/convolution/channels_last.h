@@ -6,6 +6,11 @@
 
 namespace hk::detail {
 
+// Whether the convolution, of nchw and f32, is faster of a copy in nhwc on a CPU without AVX-512,
+// others were not measured: rows of nchw take vectors of columns, which lose where columns have
+// strides or channels are many.
+bool pays_to_copy(const Conv2dProblem &problem);
+
 // The view in nhwc, and whether its channels are next to each other.
 Tensor channels_last(const Tensor &nchw);
 bool channels_are_neighbours(const Tensor &nhwc);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "convolution/channels_last.h"
 #include "convolution/fold_taps.h"
 #include "convolution/halo.h"
 #include "convolution/halo_sizes.h"
