@@ -255,7 +255,6 @@ row(cpu  staged                 packed                broadcast         bf16    
 row(cpu  rgb_patches            packed                broadcast         f32           nhwc,nchw  block:32/16,tile_x:8,outer:8/16      channels_per_group=3 stride_x<=64 stride_y<=64 copied_window)
 row(cpu  any                    packed                broadcast         f32,f16,bf16  nhwc       stage:0)
 row(cpu  any                    packed                broadcast         f16,bf16      nchw       stage:0)
-row(cpu  any                    packed                broadcast         f32           nchw       stage:0                              avx512>=1)
 
 # GPU: a ladder for each kind, from large tiles to none. Filters and input are staged in shared memory a slice of
 # channels at a time; the last rung stages nothing and fits every device. Budgets: shared bytes are what was measured,

@@ -119,7 +119,7 @@ TEST(PreparedFilter, IsSharedByThreads) {
 
 // Both forms beside each other: each call reads its own.
 TEST(PreparedFilter, KeepsOneCopyForWinograd) {
-    const Tensor input = whole({1, 32, 32, 16}), weight = whole({24, 3, 3, 16});
+    const Tensor input = whole({1, 32, 32, 16}), weight = whole({28, 3, 3, 16});
     const Filter filter = prepare_filter(weight);
     Conv2dOptions options = same_3x3();
     options.direct = false;

@@ -77,8 +77,10 @@ TEST_P(Conv2dRow, PassesOnNanAndInfinity) {
 }
 
 TEST(Conv2dRows, RefuseTheOtherLayout) {
-    expect_other_layouts_refused<Conv2dCase>(conv2d_kernels());
+    expect_other_layouts_refused<Conv2dCase>(conv2d_kernels(), takes_copies);
 }
+
+TEST(Conv2dRows, OfNhwcTakeCopiesOfNchw) { expect_copies_are_taken<Conv2dCase>(conv2d_kernels()); }
 
 INSTANTIATE_TEST_SUITE_P(Table, Conv2dRow, testing::ValuesIn(conv2d_kernels()), parameter_name);
 
@@ -121,6 +123,36 @@ Outcome compare_in_place(const KernelInfo &row, const Conv2dCase &c, Device devi
     };
     checked.outputs = {{"residual", &residual, fault}};
     return checked.run();
+}
+
+// Images of nchw by a row of nhwc: of copies in place, too, and by a filter that keeps its own.
+TEST(Conv2dCopies, AreInPlaceAndKeptWhatTheyAreApart) {
+    Random random(1);
+    const auto tensor = [&](const Shape &shape) {
+        return host_tensor(shape, DataType::f32, whole_numbers(random, shape, -4, 4));
+    };
+    const Tensor input = tensor({2, 20, 9, 11}), weight = tensor({5, 20, 3, 3});
+    const Tensor residual = tensor({2, 5, 9, 11}), bias = tensor({5}), none;
+    const Tensor apart(residual.shape(), DataType::f32), kept(residual.shape(), DataType::f32);
+    Conv2dOptions options;
+    options.layout = Layout::nchw;
+    options.padding = {1, 1, 1, 1};
+    const auto row = std::ranges::find_if(conv2d_kernels(), [](const KernelInfo &kernel) {
+        return std::string_view(kernel.name) == "conv2d_staged_f32_nhwc_cpu";
+    });
+    ASSERT_NE(row, conv2d_kernels().end());
+    conv2d_with(*row, input, weight, bias, residual, apart, options);
+    const Filter filter = prepare_filter(weight);
+    for (int call = 0; call < 2; call++)
+        conv2d_with(*row, input, filter, bias, residual, kept, options);
+    EXPECT_EQ(reference::bits(kept), reference::bits(apart));
+    EXPECT_GE(filter.bytes(), 2 * static_cast<size_t>(weight.elements()) * sizeof(float));
+    Conv2dOptions direct = options;
+    direct.direct = true;
+    conv2d(input, weight, bias, residual, kept, direct);
+    EXPECT_EQ(reference::bits(kept), reference::bits(apart));
+    conv2d_with(*row, input, weight, bias, residual, inplace(residual), options);
+    EXPECT_EQ(reference::bits(residual), reference::bits(apart));
 }
 
 TEST_P(Conv2dRow, IsInPlaceWhatItIsApart) {

@@ -9,30 +9,10 @@
 namespace hk::test {
 namespace {
 
-bool takes_copies(const KernelInfo &row) {
-    return row.device == DeviceType::cpu && row.layout == Layout::nhwc;
-}
-
 TEST(BackwardRows, RefuseTheOtherLayout) {
     expect_other_layouts_refused<BackwardDataCase>(rows_of(Pass::data), takes_copies);
     expect_other_layouts_refused<BackwardWeightCase>(rows_of(Pass::weight), takes_copies);
     expect_other_layouts_refused<BackwardBiasCase>(rows_of(Pass::bias));
-}
-
-// Right, or refused for another reason than the layout.
-template<typename Case>
-void expect_copies_are_taken(std::span<const KernelInfo> rows) {
-    int passed = 0, count = 0;
-    for (const KernelInfo &row : rows) {
-        if (!takes_copies(row)) continue;
-        const auto c =
-            random_case<Case>(1, {row.type, Layout::nchw, Data::integers, row.where, 1e5});
-        if (!c) continue;
-        count++;
-        passed += check(*c, Device::cpu(), &row) == Outcome::passed;
-        if (testing::Test::HasFailure()) return;
-    }
-    EXPECT_GT(passed, count / 2);
 }
 
 TEST(BackwardRows, OfNhwcTakeCopiesOfNchw) {

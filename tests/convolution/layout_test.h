@@ -220,4 +220,26 @@ void expect_other_layouts_refused(std::span<const KernelInfo> kernels,
     }
 }
 
+// Rows of a CPU that take images of nchw, too, of copies.
+inline bool takes_copies(const KernelInfo &row) {
+    return row.device == DeviceType::cpu && row.layout == Layout::nhwc;
+}
+
+// Right, or refused for another reason than the layout.
+template<typename Case>
+void expect_copies_are_taken(std::span<const KernelInfo> rows) {
+    int passed = 0, count = 0;
+    for (const KernelInfo &row : rows) {
+        if (!takes_copies(row)) continue;
+        const auto cases =
+            random_cases<Case>(4, {row.type, Layout::nchw, Data::integers, row.where, 1e5});
+        if (cases.empty()) continue;
+        count++;
+        passed += std::ranges::any_of(
+            cases, [&](const Case &c) { return check(c, Device::cpu(), &row) == Outcome::passed; });
+        if (testing::Test::HasFailure()) return;
+    }
+    EXPECT_GT(passed, count / 2);
+}
+
 }  // namespace hk::test

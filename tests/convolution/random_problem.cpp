@@ -38,7 +38,7 @@ public:
         if (p.height < 1 || p.width < 1) {
             return {};
         }
-        const bool narrow = range_of(request_.where, "avx512").last < 1;  // only a CPU can be
+        const bool narrow = allowed("avx512", 1) < 1 || allowed("copied_nhwc", 1) < 1;  // CPUs only
         const DeviceType device = narrow ? DeviceType::cpu : DeviceType::cuda;
         const DeviceLimits limits{.avx512 = !narrow};
         if (!meets(request_.where, detail::conv2d_fields(p, {device, limits}))) return {};
