@@ -167,6 +167,9 @@ row(cpu  1x1_columns_copied     packed_columns        columns           f32     
 row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       plain:0                              1x1 stride_1 channels_per_group>=384 out_w>=16)
 row(cpu  1x1_columns            packed_columns        columns           f32           nchw       inner:1,chunk:8                      1x1 stride_1 out_w>=16)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
+# Of nchw without AVX-512 a copy in nhwc and the rows of that are 1.1 to 1.4 times as fast (runtime/src/convolution/
+# channels_last.h: copied_nhwc=0 leaves problems to them), as for grouped filters, and for few filters of many channels or
+# with strides.
 # 3x3_24: Winograd's blocks of 16 filters would leave a vector of two empty: bench --list
 # input=1x56x56x64,weight=24x3x3x64,padding=1 --row winograd takes 1.2 times as long on Zen 3.
 row(cpu  3x3_24                 packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4             3x3 stride_1 filters_spared_24>=8 filters_per_group<=24 channels_per_group>=16 bounded_copy avx512=0)
@@ -176,9 +179,9 @@ row(cpu  3x3_24                 packed                broadcast         f32     
 # filters, winograd_few, from more and full tiles on: of 14x14 pixels it would take 1.15 times as long in nchw as
 # grouped16_s1.
 row(cpu  winograd               winograd              winograd          f32           nhwc       -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
-row(cpu  winograd               winograd              winograd          f32           nchw       -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8 copied_nhwc=0)
+row(cpu  winograd               winograd              winograd          f32           nchw       -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8 avx512>=1)
 row(cpu  winograd_few           winograd              winograd          f32           nhwc       -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=13 winograd_outputs>=14)
-row(cpu  winograd_few           winograd              winograd          f32           nchw       -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=13 winograd_outputs>=14 copied_nhwc=0)
+row(cpu  winograd_few           winograd              winograd          f32           nchw       -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=16 winograd_tiles>=13 winograd_outputs>=14 avx512>=1)
 row(cpu  grouped16_3x3          packed                grouped           f32,f16,bf16  nhwc       tile_y:2                             grouped16 3x3 out_w>=7 out_h>=2)
 row(cpu  grouped32_3x3          packed                grouped           f32,f16,bf16  nhwc       -                                    grouped32 3x3 out_w>=7)
 # panels (schedules/conv2d/cpu/column_tiles.cpp): any filter, of images in rows, from as many filters as pay for the copy,
@@ -186,10 +189,10 @@ row(cpu  grouped32_3x3          packed                grouped           f32,f16,
 # (bench --layout nchw --list LIST --filter CASE --row ROW, in whose calls no cache has the filter). Tiles of AVX2 are
 # copied once more where sums are long, of planes: a line keeps staged_32_line, which needs no copies (bench --layout nchw
 # --list audio --filter 1x799).
-row(cpu  panels_copied          packed_panels         columns           f32           nchw       copies:1,chunk:8,of_task:2048        filters_per_group>=48 copied_panels)
+row(cpu  panels_copied          packed_panels         columns           f32           nchw       copies:1,chunk:8,of_task:2048        filters_per_group>=48 copied_panels copied_nhwc=0)
 row(cpu  panels_s4              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048,plain:0 stride_4 depth<=1023 filters_per_group>=24 panels)
-row(cpu  panels_s1              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_1 depth<=1023 filters_per_group>=48 panels)
-row(cpu  panels                 packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048,plain:0 depth<=1023 filters_per_group>=48 panels)
+row(cpu  panels_s1              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_1 depth<=1023 filters_per_group>=48 panels copied_nhwc=0)
+row(cpu  panels                 packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048,plain:0 depth<=1023 filters_per_group>=48 panels copied_nhwc=0)
 # Rows of all channels are copied with their padding once a task (stage:2) where filters are few and with stride 2, where
 # vectors of filters would be partly empty, or stored one by one: bench --layout nchw --list resnext50 --filter g32 (the
 # other by --row staged). With more channels the sums are longer than the stores.

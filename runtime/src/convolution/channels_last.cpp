@@ -1,24 +1,45 @@
 #include "convolution/channels_last.h"
 
+#include <array>
+
 namespace hk::detail {
 
-// Figures of Zen 3, bench --layout nchw: of copies
-// input=1x56x56x40,weight=16x3x3x40,stride=2,padding=1 has 1.36 times the speed of --row
-// columns_s2, input=1x56x56x64,weight=24x3x3x64,padding=1 as much of --row winograd. Few products
-// would not pay for an element's copy: input=1x112x112x64,weight=2x2x2x64,stride=2 0.78.
-bool pays_to_copy(const Conv2dProblem &problem) {
+namespace {
+
+// Figures of Zen 3, bench --layout nchw: input=1x56x56x40,weight=16x3x3x40,stride=2,padding=1 takes
+// 1.36 times as long by --row columns_s2. Few products don't pay for the copy of an element:
+// input=1x112x112x64,weight=2x2x2x64,stride=2 takes 1.28 times as long of copies.
+bool is_of_few_filters(const Conv2dProblem &problem) {
     constexpr int64_t most_filters = 24, fewest_products = 4;
-    const Conv2dOptions &options = problem.options;
-    const auto &[stride_y, stride_x] = options.stride;
-    if (problem.type != DataType::f32 || options.layout != Layout::nchw || options.groups != 1 ||
-        problem.filters > most_filters)
-        return false;
+    const auto &[stride_y, stride_x] = problem.options.stride;
     const int64_t taps = problem.kernel_height * problem.kernel_width;
-    if (problem.filters * taps < fewest_products * stride_y * stride_x) return false;
-    // Winograd's second block of 16 filters would be half empty.
-    const bool winograd = problem.kernel_height == 3 && problem.kernel_width == 3 &&
-                          stride_y == 1 && stride_x == 1 && problem.filters > 16;
-    return problem.channels >= (stride_x > 1 ? 8 : winograd ? 16 : 48);
+    return problem.filters <= most_filters &&
+           problem.filters * taps >= fewest_products * stride_y * stride_x &&
+           problem.channels >= (stride_x > 1 ? 8 : 48);
+}
+
+// Rows of nhwc take groups of so many in vectors.
+bool is_of_known_groups(const Conv2dProblem &problem) {
+    const int64_t groups = problem.options.groups, channels = problem.channels / groups;
+    const bool known = channels == 4 || channels == 8 || channels == 16 || channels == 32;
+    return groups > 1 && known && channels == problem.filters / groups;
+}
+
+bool is_of_winograd(const Conv2dProblem &problem) {
+    const Conv2dOptions &options = problem.options;
+    const int64_t groups = options.groups;
+    return !options.direct && problem.kernel_height == 3 && problem.kernel_width == 3 &&
+           options.stride == std::array<int64_t, 2>{1, 1} &&
+           options.dilation == std::array<int64_t, 2>{1, 1} && problem.channels / groups >= 16 &&
+           problem.filters / groups >= 16;
+}
+
+}  // namespace
+
+bool pays_to_copy(const Conv2dProblem &problem) {
+    if (problem.type != DataType::f32 || problem.options.layout != Layout::nchw) return false;
+    return is_of_winograd(problem) || is_of_known_groups(problem) ||
+           (problem.options.groups == 1 && is_of_few_filters(problem));
 }
 
 Tensor channels_last(const Tensor &nchw) { return nchw.permute({0, 2, 3, 1}); }
