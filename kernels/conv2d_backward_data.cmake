@@ -13,7 +13,8 @@ term(few_tf32_steps output_depth<=13056 tf32=1)  # steps of 4 terms
 term(bounded_rows copied<=1048576 spread<=4096)
 term(bounded_copy output_window<=1048576 spread<=4096)
 # Whole planes of 16 groups are transposed, a vector of pixels and four columns at a time, and kept, as conv2d's are.
-term(planes line=1 groups>=16 out_w>=4 width>=4 height>=4 pixels<=262144 bounded_rows)
+term(planes_or_line line=1 groups>=16 out_w>=4 width>=4 pixels<=262144 bounded_rows)
+term(planes planes_or_line height>=4)
 # groups_in_place is the number of groups where the gradient is added to, else 0: the last vector of groups begins before
 # the end of the one before it, and would be added twice.
 term(whole_vectors groups_in_place%16=0)
@@ -40,10 +41,10 @@ row(cpu  long                packed                broadcast_blocks  f32,f16,bf1
 row(cpu  depthwise3x3_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
 row(cpu  depthwise3x3_s2_8   flip_expand           unrolled_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
 row(cpu  depthwise3x3_s2_16  rows                  unrolled_phases   f32           nchw       lanes:8,tile_y:4                     depthwise 3x3 stride_2 padding_left=1 padding_top=1 width%16=0 avx512=0)
-row(cpu  depthwise3x3_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       tile_y:4                             depthwise 3x3 stride_2 padding_left=1 padding_top=1)
+row(cpu  depthwise3x3_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       tile_y:4                             depthwise 3x3 stride_2 padding_left=1 padding_top=1 data_copied_nhwc=0)
 row(cpu  depthwise5x5_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%16=0)
 row(cpu  depthwise5x5_s2_8   flip_expand           unrolled_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%8=0)
-row(cpu  depthwise5x5_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       tile_y:2                            depthwise 5x5 stride_2 padding_left=2 padding_top=2)
+row(cpu  depthwise5x5_s2     rows                  unrolled_phases   f32,f16,bf16  nchw       tile_y:2                            depthwise 5x5 stride_2 padding_left=2 padding_top=2 data_copied_nhwc=0)
 row(cpu  grouped8_3x3_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=8 filters_per_group=8 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
 row(cpu  grouped16_3x3_s2    flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=16 filters_per_group=16 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
 row(cpu  grouped32_3x3_s2    flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:4,tile_y:1                  channels_per_group=32 filters_per_group=32 3x3 stride_2 padding_left=1 padding_top=1 groups%4=0)
@@ -68,6 +69,9 @@ row(cpu  depthwise1x2        depthwise             sliding           f32        
 row(cpu  depthwise2x2        depthwise             sliding           f32           nhwc       tile_y:1                            depthwise kernel_w=2 kernel_h=2 dilation_x=1 dilation_y=1 stride_1 groups>=16 whole_vectors)
 row(cpu  depthwise           depthwise             sliding           f32,f16,bf16  nhwc       tile_y:2                            depthwise stride_1 groups>=16 whole_vectors bounded_rows)
 row(cpu  depthwise8          depthwise             sliding           f32,f16,bf16  nhwc       lanes:8,tile_y:2                    depthwise stride_1 groups%8=0 bounded_rows)
+# depthwise_line: by --row depthwise input=8x20x20x96,weight=96x1x1x1,groups=96 takes 2.7 times as long (bench --family
+# conv2d_backward_data --layout nchw, on Zen 3).
+row(cpu  depthwise_line      depthwise_planes      planes            f32           nchw       tile_x:10,tile_y:1,taps:4           depthwise stride_1 dilation_x=1 planes_or_line height<=1)
 row(cpu  depthwise3x3_small  depthwise_planes      planes            f32           nchw       -                                   depthwise 3x3 stride_1 planes width<=32)
 row(cpu  depthwise3x3        depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:7                    depthwise 3x3 stride_1 bounded_rows)
 row(cpu  depthwise5x5        depthwise_planes      planes            f32           nchw       -                                   depthwise 5x5 stride_1 planes)

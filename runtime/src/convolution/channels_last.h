@@ -11,6 +11,9 @@ namespace hk::detail {
 // strides or channels are many.
 bool pays_to_copy(const Conv2dProblem &problem);
 
+// The same of the gradient of the input, of depthwise filters with strides.
+bool pays_to_copy_gradients(const Conv2dProblem &problem);
+
 // The view in nhwc, and whether its channels are next to each other.
 Tensor channels_last(const Tensor &nchw);
 bool channels_are_neighbours(const Tensor &nhwc);
