@@ -94,7 +94,7 @@ row(cpu  depthwise_wide         depthwise             sliding           f32     
 row(cpu  depthwise              depthwise             sliding_in_place  f32,f16,bf16  nhwc       tile_x:4                             depthwise groups>=16 groups_in_place%16=0 bounded_rows)
 # depthwise_8: of fewer than 16 groups; bench --list input=2x40x40x8,weight=8x7x7x1,padding=3,groups=8 --row staged_8 takes 13
 # times as long on Zen 3.
-row(cpu  depthwise_8            depthwise             sliding           f32           nhwc       lanes:8,stage:0,tile_x:4             depthwise groups>=8 not_in_place out_w>=4 bounded_rows)
+row(cpu  depthwise_8            depthwise             sliding           f32           nhwc       lanes:8,tile_x:4,tile_y:1            depthwise groups>=8 not_in_place out_w>=4 bounded_rows)
 row(cpu  depthwise_line         depthwise_planes      planes            f32           nchw       tile_x:10,tile_y:1,taps:4            depthwise stride_x=1 dilation_x=1 planes out_h<=1)
 row(cpu  depthwise3x3_s1_small  depthwise_planes      planes            f32           nchw       -                                    depthwise 3x3 stride_1 planes out_w<=32)
 row(cpu  depthwise3x3_s1        depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:7                     depthwise 3x3 stride_1 bounded_rows)
@@ -239,6 +239,8 @@ row(cpu  windows                packed                broadcast         f32     
 row(cpu  patches                packed                broadcast         f32           nhwc       block:32/16,tile_x:8,outer:8/16      kernel_w=1 stride_y>=8 filters_per_group>=17 bounded_copy)
 row(cpu  staged_8               packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:4,tile_y:2     filters_per_group<=8 bounded_copy avx512=0)
 row(cpu  staged_24              packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4             filters_spared_24>=8 bounded_copy avx512=0)
+row(cpu  staged_5               packed                broadcast         f32           nhwc       block:16,tile_x:5                     filters_per_group>=9 out_w%5=0 bounded_copy avx512=0)
+row(cpu  staged_3               packed                broadcast         f32           nhwc       block:16,tile_x:3,tile_y:2            filters_per_group>=9 out_w%3=0 out_h>=2 bounded_copy avx512=0)
 row(cpu  staged_48              packed                broadcast         f32           nhwc       block:48/16,tile_x:8                  filters_spared>=16 bounded_copy)
 row(cpu  staged_48              packed                broadcast         f32           nchw       block:48/16,tile_x:8                  filters_spared>=16 bounded_copy avx512>=1)
 row(cpu  staged_32_line         packed                broadcast         f32,f16       nhwc       block:32/16,tile_x:10/8               filters_per_group>=17 out_h<=1 bounded_copy)

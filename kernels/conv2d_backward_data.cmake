@@ -69,6 +69,7 @@ row(cpu  depthwise1x2        depthwise             sliding           f32        
 row(cpu  depthwise2x2        depthwise             sliding           f32           nhwc       tile_y:1                            depthwise kernel_w=2 kernel_h=2 dilation_x=1 dilation_y=1 stride_1 groups>=16 whole_vectors)
 row(cpu  depthwise           depthwise             sliding           f32,f16,bf16  nhwc       tile_y:2                            depthwise stride_1 groups>=16 whole_vectors bounded_rows)
 row(cpu  depthwise8          depthwise             sliding           f32,f16,bf16  nhwc       lanes:8,tile_y:2                    depthwise stride_1 groups%8=0 bounded_rows)
+row(cpu  depthwise_8         depthwise             sliding           f32           nhwc       lanes:8,tile_x:4,tile_y:1           depthwise stride_1 groups>=8 groups_in_place%8=0 width>=4 bounded_rows)
 # depthwise_line: by --row depthwise input=8x20x20x96,weight=96x1x1x1,groups=96 takes 2.7 times as long (bench --family
 # conv2d_backward_data --layout nchw, on Zen 3).
 row(cpu  depthwise_line      depthwise_planes      planes            f32           nchw       tile_x:10,tile_y:1,taps:4           depthwise stride_1 dilation_x=1 planes_or_line height<=1)
@@ -157,6 +158,8 @@ row(cpu  1x1                 packed                broadcast         f16,bf16   
 # conv2d_backward_data --layout nchw --list resnet50 --filter 7x7_512-512_3x3 --row deep).
 row(cpu  deep_columns        rows                  phase_columns     f32           nchw       lanes:8,tile_c:2/4,tile_y:7         3x3 stride_1 channels_per_group%4=0 depth_per_pixel>=16 weight_size>=1048576 phase_filled_8>=80 height%7=0 avx512>=1)
 row(cpu  deep_columns_s2     rows                  phase_columns     f32           nchw       lanes:8,tile_c:2/4,tile_y:2         3x3 stride_2 padding_left=1 padding_top=1 channels_per_group%4=0 depth_per_pixel>=16 weight_size>=1048576 phase_filled_8>=80 avx512>=1)
+row(cpu  deep_5              packed                broadcast         f32           nhwc       block:64,tile_x:5,outer:1           stride_1 bounded_copy depth_per_pixel>=16 width%5=0 avx512=0)
+row(cpu  deep_3              packed                broadcast         f32           nhwc       block:64,tile_x:3,tile_y:2,outer:1  stride_1 bounded_copy depth_per_pixel>=16 width%3=0 height>=2 avx512=0)
 row(cpu  deep                packed                broadcast         f32,f16       nhwc       block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 row(cpu  deep                packed                broadcast         bf16          nhwc       block:32,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 # windows, and blocks of 8 and 24 channels: as conv2d's. bench --family conv2d_backward_data --list
@@ -167,6 +170,8 @@ row(cpu  windows_24          packed                broadcast         f32        
 row(cpu  windows             packed                broadcast         f32           nhwc       tile_x:4,windows:1,unroll:1         stride_1 bounded_copy filters_per_group<=12 groups=1 dilation_x=1 avx512=0)
 row(cpu  staged_8            packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:4,tile_y:2           stride_1 bounded_copy channels_per_group<=8 avx512=0)
 row(cpu  staged_24           packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4           stride_1 bounded_copy channels_spared_24>=8 avx512=0)
+row(cpu  staged_5            packed                broadcast         f32           nhwc       block:16,tile_x:5                   stride_1 bounded_copy channels_per_group>=9 width%5=0 avx512=0)
+row(cpu  staged_3            packed                broadcast         f32           nhwc       block:16,tile_x:3,tile_y:2          stride_1 bounded_copy channels_per_group>=9 width%3=0 height>=2 avx512=0)
 row(cpu  staged_32_line      packed                broadcast         f32,f16       nhwc       block:32,tile_x:10,stage:1          stride_1 bounded_copy channels_per_group>=17 height<=1)
 row(cpu  staged_48           packed                broadcast         f32           nhwc       block:48,tile_x:8,stage:1           stride_1 bounded_copy channels_spared>=16)
 row(cpu  staged_32           packed                broadcast         f32,f16       nhwc       block:32,tile_y:2/1,stage:1/2       stride_1 bounded_copy channels_per_group>=17)

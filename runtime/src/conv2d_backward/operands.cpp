@@ -71,7 +71,10 @@ void normalise_backward_weight(Conv2dOperands &operands) {
     simplify_axes(operands);
     if (is_matrix_product(operands.problem)) {
         fold_stride(operands);
-        join_pixels(operands);
+        // Rows of nchw copy tiles of image rows: of depthwise filters a line of all pixels is long.
+        const Conv2dOptions &options = operands.problem.options;
+        if (options.layout == Layout::nhwc || options.groups != operands.problem.channels)
+            join_pixels(operands);
     }
     operands.problem.aligned =
         is_aligned(operands.problem, {&operands.input, &operands.weight, &operands.output});
