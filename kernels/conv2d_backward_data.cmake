@@ -72,7 +72,7 @@ row(cpu  depthwise8          depthwise             sliding           f32,f16,bf1
 row(cpu  depthwise_8         depthwise             sliding           f32           nhwc       lanes:8,tile_x:4,tile_y:1           depthwise stride_1 groups>=8 groups_in_place%8=0 width>=4 bounded_rows)
 # depthwise_line: by --row depthwise input=8x20x20x96,weight=96x1x1x1,groups=96 takes 2.7 times as long (bench --family
 # conv2d_backward_data --layout nchw, on Zen 3).
-row(cpu  depthwise_line      depthwise_planes      planes            f32           nchw       tile_x:10,tile_y:1,taps:4           depthwise stride_1 dilation_x=1 planes_or_line height<=1)
+row(cpu  depthwise_line      depthwise_planes      planes            f32           nchw       tile_x:10,tile_y:1,taps:4           depthwise stride_1 dilation_x=1 planes_or_line height<=1 width>=16)
 row(cpu  depthwise3x3_small  depthwise_planes      planes            f32           nchw       -                                   depthwise 3x3 stride_1 planes width<=32)
 row(cpu  depthwise3x3        depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:7                    depthwise 3x3 stride_1 bounded_rows)
 row(cpu  depthwise5x5        depthwise_planes      planes            f32           nchw       -                                   depthwise 5x5 stride_1 planes)

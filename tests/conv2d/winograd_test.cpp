@@ -10,6 +10,7 @@
 #include "tests/conv2d/reference.h"
 #include "tests/reference/elements.h"
 #include "tests/reference/tolerance.h"
+#include "tests/support/conditions.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -19,7 +20,7 @@ namespace {
 std::vector<const KernelInfo *> rows() {
     std::vector<const KernelInfo *> result;
     for (const KernelInfo &row : conv2d_kernels())
-        if (reference::is_winograd(&row) &&
+        if (reference::is_winograd(&row) && !is_of_another_cpu(row) &&
             std::ranges::none_of(result, [&](const auto *of) { return of->call == row.call; }))
             result.push_back(&row);
     return result;
