@@ -42,6 +42,7 @@ const std::map<std::string, std::vector<std::string>> &shapes() {
                                                           "input=1x28x28x64" + depthwise,
                                                           "input=1x28x28x64" + depthwise + s2,
                                                           "input=1x9x40x64" + depthwise,
+                                                          "input=1x9x40x64" + depthwise + s2,
                                                           "input=1x9x32x64" + of_4,
                                                           "input=2x17x18x64" + of_8,
                                                           "input=2x17x18x64" + of_8 + s2,

@@ -81,8 +81,8 @@ struct Conv2dProblem {
     // Of nhwc: all tensors but the bias begin at multiples of 16 bytes, and so do their pixels and
     // rows.
     bool aligned = true;
-    // Of output and residual alone: bytes, 16 at most, of which their pixels and rows, in nchw
-    // their planes, begin at multiples. 0 where rows of a plane are not next to each other.
+    // Of output and residual alone, or of the image that a gradient writes: bytes, 16 at most, of
+    // which their pixels and rows, in nchw their planes, begin at multiples. 0 where rows of a plane are not next to each other.
     int64_t output_alignment = 16;
     // Of input, output and residual, or of what a gradient reads of images: bytes, 16 at most, of
     // which their pixels and rows, in nchw their rows and planes, begin at multiples. 0 where
@@ -112,7 +112,8 @@ struct Conv2dProblem {
 // with the same result. An empty batch is legal and does nothing. Where the weight does not change,
 // hk::prepare_filter(weight) in its place is faster. Scratch memory on the CPU: the weight in f32,
 // or four times that for Winograd, unless it is prepared; a padded copy of some rows of the input,
-// or some hundred KB of its tiles, a thread. On CUDA: at most 18 MB, for parts of long sums, and in
+// or some hundred KB of its tiles, a thread; in nchw, where a row of nhwc is faster, copies of
+// input, weight, residual and output. On CUDA: at most 18 MB, for parts of long sums, and in
 // nchw, from 16 channels and filters a group, copies of input and weight, channels rounded up to 16
 // bytes.
 //
