@@ -177,7 +177,9 @@ row(cpu  any                 flip_expand           buffered_phases   f32,f16,bf1
 # stores pairs, half sectors of which the next store has the rest. Depthwise ones of a stride of 1 have conv2d's tiles, too,
 # with smaller ones for small images of nchw; of 2, where paddings are known, each thread has whole phases: by the
 # model of an H100 a fifth of the time of a thread an element (docs/performance/nvidia-h100.md). rows, rows_4: of nchw
-# and 1x1 filters, read vectors of 8 and 4 pixels as they are.
+# and 1x1 filters, read vectors of 8 and 4 pixels as they are; of f32 a thread stores four at once, where the gradient's own
+# rows are vectors, which a phase's are not: 0.85 to 0.92 of the time of products (counts --list resnet50 --family
+# conv2d_backward_data --type f32 --batch 32 --layout nchw, with and without it).
 #        row                algorithm           schedule            types         layouts    knobs                                                              budget                                                          where
 row(cuda depthwise3x3_s1_small depthwise_tiles     tile_of_groups      f32,f16,bf16  nhwc       tile_x:8,each_y:2                                                  shared:13952,registers:56,conflicts:1.2,sectors:1.1             short depthwise 3x3 stride_1 width<=8)
 row(cuda depthwise3x3_s1_small depthwise_tiles     tile_of_groups      f32,f16,bf16  nchw       tile_g:16,tile_x:8,tile_y:8,each_y:4                               shared:6976,registers:48,conflicts:1.65,sectors:2.15            short depthwise 3x3 stride_1 width<=16)
@@ -229,6 +231,7 @@ row(cuda products_parts     products_in_parts   outer_products      f32         
 row(cuda products           products            outer_products      f32           nhwc       -                                                                  shared:39936,registers:128,conflicts:1.1,sectors:1.0,fma:0.9    line_of_vectors short stride_1 channels_per_group>=24)
 row(cuda products_apart     products_apart      outer_products      f32           nhwc       -                                                                  shared:39936,registers:128,conflicts:1.1,sectors:1.0,fma:0.9    vectors short stride_1 channels_per_group>=24)
 row(cuda products_parts     products_in_parts   outer_products      f32           nchw       tile_k:128,tile_x:64,threads_k:16,threads_x:8                      shared:36864,registers:128,conflicts:1.1,sectors:1.45,fma:0.9   copied_vectors short few_input_tiles stride_1 channels_per_group>=48)
+row(cuda rows               products_of_rows    outer_products      f32           nchw       -                                                                  shared:36864,registers:136,conflicts:1.0,sectors:1.2,fma:0.9    copied_vectors short 1x1 stride_1 image_alignment>=16 output_alignment>=16 out_w%4=0 channels_per_group>=24)
 row(cuda products           products_apart      outer_products      f32           nchw       -                                                                  shared:36864,registers:128,conflicts:1.1,sectors:1.75,fma:0.9   copied_vectors short stride_1 channels_per_group>=24)
 row(gpu  1x1                flip_expand_sliced  staged              f32           nhwc,nchw  -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:2.3,fma:0.6      short 1x1 stride_1)
 row(gpu  1x1                flip_expand_sliced  staged              f16,bf16      nhwc       -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:2.1,fma:0.6      short 1x1 stride_1)
