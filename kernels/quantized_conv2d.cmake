@@ -118,9 +118,9 @@ row(cpu  any_to_32                   packed     broadcast         u8,f32  nhwc,n
 # it), 0.51 of that of 1x1 (the same of input=8x56x56x144,weight=24x1x1x144).
 # rows of 1x1 filters read nchw as it is, words of four pixels, and store vectors of 8 or 4: 0.35 to 0.98 of the time of
 # matrices_1x1 by the model (counts --list resnet50 --family quantized_conv2d --layout nchw --batch 32, with and without
-# them). Of 128 filters a block turns words half as often. Of 4 pixels a thread has one vector, and neighbours store next to
-# each other: words in shared memory conflict, and 14x14_256-1024_1x1 takes 6.3 us, not 6.9. words read a copy that is turned
-# on its way, and store so; matrices_rows store so, and read the copy of the pixels that 1x1 filters with strides meet.
+# them). Of 128 filters a block turns words half as often. Of 4 pixels a thread has one vector, so that neighbours store next
+# to each other, though words conflict in shared memory. words read a copy that is turned on its way, and store so;
+# matrices_rows store so, and read the copy of the pixels that 1x1 filters with strides meet.
 # few and any of bytes read copies of both operands, in words of four channels, on CUDA: 0.45 of the time of tiles that pack
 # bytes as they stage them, OpenCL's, by the model (counts --list input=8x56x56x128,weight=128x3x3x4,padding=1,groups=32
 # --family quantized_conv2d --type u8, with and without them). few_line: images of one row, as 1x1 filters' are, 0.41 of the
