@@ -267,11 +267,15 @@ row(cpu  any                    packed                broadcast         f16,bf16
 # three. products: f32 by multiply-adds, the output's pixels as one line; few takes less time of up to 16 filters.
 # Because an application with all rows has to stay small (docs/runtime/linking.md), products, few and depthwise tiles are
 # for f32, and what is large or special is for CUDA alone; 3x3 is not there, as products and matrices leave little to it.
-# For the same reason matrices have one tile.
+# For the same reason matrices have one tile, but of rows.
 # matrices: tensor cores. On an H100, ResNet-50 of bf16 at batch 32, 64 filters by 128 pixels are the fastest of seven
 # tiles (explorer run conv2d resnet50 --type bf16 --knobs …) for 1x1 filters, as for up to 64 filters; 128 by 64 were for
 # others, until 3x3 filters had halos. Tiles whose warps have 64 by 64 sums have fewer instructions and are slower: two
 # blocks a multiprocessor, not four. Sums in parts have 128 by 64.
+# rows_4_128: 128 by 128, of eight warps of 32 by 64 sums and three stages: as many warps, registers and shared bytes a
+# multiprocessor, not measured. By the model the second cache bounds tiles of half as many sums, with which ResNet-50 takes
+# 1.08 times as long (counts --list resnet50 --family conv2d --type bf16 --batch 32 --layout nchw, with and without it). Left
+# out until a GPU confirms it: that tile of nhwc, 691 us, not 775, and of what is copied, 881 us, not 917.
 # matrices_halos: what all taps of a tile meet is staged once a slice (generators/conv2d/halo.h), for rows of up to 80
 # pixels. By the model shared memory has 14 % less to do and bounds ResNet-50's 28x28 and 14x14 layers at 0.89 of the
 # tensor cores' time, not 0.76 (counts --list resnet50 --family conv2d --type bf16 --batch 32).
@@ -299,6 +303,7 @@ row(cuda matrices               products         matrices          f16,bf16     
 row(cuda matrices_1x1           products         matrices          f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.35    line_of_vectors few_tf32_steps 1x1 out_h<=1)
 row(cuda matrices               products         matrices          f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.0,fma:0.35  line_of_vectors few_tf32_steps)
 row(cuda matrices_parts         products_in_parts matrices         f16,bf16      nchw       -                                                                shared:49152,registers:136,conflicts:1.0,sectors:2.35,fma:0.4   copied_vectors few_steps few_tiles)
+row(cuda rows_4_128             products_of_rows matrices          f16,bf16      nchw       tile_k:128,warps_k:2,tile_x:128,warps_x:4,vector:4,stages:3        shared:49152,registers:128,conflicts:1.0,sectors:1.5,fma:0.35    copied_vectors few_steps 1x1 rows_of_half_vectors square_tiles)
 row(cuda rows                   products_of_rows matrices          f16,bf16      nchw       tile_k:64,warps_k:1,tile_x:128,warps_x:4                           shared:49152,registers:144,conflicts:1.0,sectors:1.9,fma:0.45   copied_vectors few_steps 1x1 rows_of_vectors)
 row(cuda rows_4                 products_of_rows matrices          f16,bf16      nchw       tile_k:64,warps_k:1,tile_x:128,warps_x:4,vector:4                  shared:49152,registers:160,conflicts:1.0,sectors:2.1,fma:0.25  copied_vectors few_steps 1x1 rows_of_half_vectors)
 row(cuda matrices_halos         products_of_halos matrices        f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:61440,registers:168,conflicts:1.0,sectors:1.75,fma:0.25 copied_vectors few_steps 3x3 stride_1 halo_spared>=0)

@@ -111,13 +111,15 @@ row(cpu  any_to_32                   packed     broadcast         u8,f32  nhwc,n
 # as conv2d's.
 # matrices_128: by tiles of half as many sums, which the second cache bounds, the layers of ResNet-50 take 1.16 times as long
 # by the model (counts --list resnet50 --family quantized_conv2d --type u8 --batch 32, with and without it). Of fewer tiles,
-# and of sums of less than 256 terms, smaller ones take less.
+# and of sums of less than 256 terms, smaller ones take less. The same of words_128 and matrices_128 in nchw: 1.21 to 1.34
+# times as long of 3x3 filters, 1.08 to 1.25 of 1x1 (counts … --layout nchw, with and without them).
 # matrices_any: any number of filters, wherever pixels are; a thread stores one by one. 0.12 of the time of 3x3 by dp4a by
 # the model (counts --list input=8x28x28x64,weight=84x3x3x64,padding=1 --family quantized_conv2d --type u8, with and without
 # it), 0.51 of that of 1x1 (the same of input=8x56x56x144,weight=24x1x1x144).
 # rows of 1x1 filters read nchw as it is, words of four pixels, and store vectors of 8 or 4: 0.35 to 0.98 of the time of
 # matrices_1x1 by the model (counts --list resnet50 --family quantized_conv2d --layout nchw --batch 32, with and without
-# them). Of 128 filters a block turns words half as often. words read a copy that is turned on its way, and store so;
+# them). Of 128 filters a block turns words half as often. Of 4 pixels a thread has one vector, so that neighbours store next
+# to each other, though words conflict in shared memory. words read a copy that is turned on its way, and store so;
 # matrices_rows store so, and read the copy of the pixels that 1x1 filters with strides meet.
 # few and any of bytes read copies of both operands, in words of four channels, on CUDA: 0.45 of the time of tiles that pack
 # bytes as they stage them, OpenCL's, by the model (counts --list input=8x56x56x128,weight=128x3x3x4,padding=1,groups=32
@@ -137,11 +139,13 @@ row(cuda matrices_any_to_8  products_of_windows  matrices  u8  nhwc  tile_k:64,w
 row(cuda matrices_parts_to_8  products_in_parts  matrices  u8  nchw  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104,conflicts:1.0,sectors:3.1,fma:0.25  to_8 copied_vectors few_tiles)
 row(cuda rows_128_to_8        products_of_rows   matrices  u8  nchw  tile_k:128,warps_k:2,tile_x:128,warps_x:2,stages:1            shared:17920,registers:208,conflicts:1.0,sectors:4.0  to_8 rows_of_8 1x1_of_vectors filters_per_group%128=0)
 row(cuda rows_to_8           products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:1            shared:13056,registers:208,conflicts:1.0,sectors:2.0  to_8 rows_of_8 1x1_of_vectors)
-row(cuda rows_4_128_to_8     products_of_rows   matrices  u8  nchw  tile_k:128,warps_k:2,tile_x:128,warps_x:2,stages:1,vector:4   shared:17920,registers:208,conflicts:1.0,sectors:3.35  to_8 rows_of_4 1x1_of_vectors filters_per_group%128=0)
-row(cuda rows_4_to_8         products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:1,vector:4   shared:13056,registers:208,conflicts:1.0,sectors:3.0  to_8 rows_of_4 1x1_of_vectors)
+row(cuda rows_4_128_to_8     products_of_rows   matrices  u8  nchw  tile_k:128,warps_k:2,tile_x:128,warps_x:2,stages:1,vector:4   shared:17920,registers:208,conflicts:1.05,sectors:3.15  to_8 rows_of_4 1x1_of_vectors filters_per_group%128=0)
+row(cuda rows_4_to_8         products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:1,vector:4   shared:13056,registers:208,conflicts:1.2,sectors:2.9  to_8 rows_of_4 1x1_of_vectors)
+row(cuda words_128_to_8        products_of_rows   matrices  u8  nchw  tile_k:128,warps_k:2,tile_x:128,warps_x:2,stages:3,vector:4   shared:52224,registers:232,conflicts:1.0,sectors:1.2,fma:0.3  to_8 words_of_rows rows_of_4 large_tiles)
+row(cuda matrices_128_to_8     products_apart     matrices  u8  nchw  tile_k:128,warps_k:2,tile_x:128,warps_x:2,stages:3,vector:1   shared:52224,registers:232,conflicts:1.0,sectors:1.35,fma:0.35  to_8 copied_vectors large_tiles)
 row(cuda matrices_1x1_to_8    products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:255,conflicts:1.0,sectors:2.05,fma:0.55  to_8 copied_vectors 1x1 stride_1)
 row(cuda words_to_8           products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3            shared:38912,registers:255,conflicts:1.0,sectors:1.6,fma:0.25  to_8 words_of_rows rows_of_8)
-row(cuda words_4_to_8         products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:4   shared:38912,registers:255,conflicts:1.0,sectors:1.6,fma:0.25  to_8 words_of_rows rows_of_4)
+row(cuda words_4_to_8         products_of_rows   matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:4   shared:38912,registers:255,conflicts:1.0,sectors:1.55,fma:0.25  to_8 words_of_rows rows_of_4)
 row(cuda matrices_rows_4_to_8  products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:4   shared:38912,registers:255,conflicts:1.0,sectors:2.45,fma:0.55  to_8 rows_of_4)
 row(cuda matrices_to_8        products_apart     matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3,vector:1  shared:38912,registers:255,conflicts:1.0,sectors:4.3,fma:0.25  to_8 copied_vectors)
 row(cuda matrices_windows_rows_to_8  products_of_windows  matrices  u8  nchw  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3            shared:38912,registers:255,conflicts:1.0,sectors:1.15,fma:0.6  to_8 windows_to_rows image_alignment>=8 out_w%8=0 filters_per_group%64=0)

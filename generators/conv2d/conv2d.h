@@ -122,8 +122,9 @@ struct Conv2dSliced {
     int halo = 0;
     Halide::Var tile{"tile"};
     // Of bytes that are read so, channels of a pixel are staged all the same: tap(c, s, r, g, lane,
-    // half, set) is of pixel 8 * set + 4 * half + lane, of a word; words(c, g, half, set) are four
-    // such pixels of a channel, and turned_words(c / 4, lane, g, half, set) four channels of one.
+    // half, set) is of pixel 4 * (halves * set + half) + lane, of a thread's one or two halves;
+    // words(c, g, half, set) are four such pixels of a channel, and turned_words(c / 4, lane, g,
+    // half, set) four channels of one.
     Halide::Var half{"half"};
     Halide::Func words, turned_words;
     // Of an output that is apart: pixels of a row that are stored at once, `pixels` are (of those,

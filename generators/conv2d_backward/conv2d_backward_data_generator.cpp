@@ -211,6 +211,7 @@ private:
                                   .order = order,
                                   .lanes = sc::product_lanes(context),
                                   .rows = rows,
+                                  .stored_pixels = rows > 0 && forward.type == Float(32) ? rows : 1,
                                   .halo = halo_tile(context),
                                   .finishes_in_loops = sc::finishes_in_loops(context)};
         if (form.stages_across(forward.type)) count_taps_back(forward);
@@ -222,7 +223,10 @@ private:
     // Products whose pixels are no line, of the phases of a strided problem above all.
     void multiply_apart() {
         check_stride_1();
-        Conv2dOperands forward = conv2d_of_backward_data(operands_of_own_output());
+        const Conv2dBackwardDataOperands op = operands_of_own_output();
+        Conv2dOperands forward = conv2d_of_backward_data(op);
+        // Of rows no place is past the edge, whose bounds would hide that pixels are neighbours.
+        if (products_of_rows()) forward.residual = op.previous;
         sc::Conv2dContext context = forward_context(false);
         context.channels = forward.channels;
         Conv2dSliced stages = products_of(forward, context);
@@ -230,6 +234,12 @@ private:
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
         if (Conv2dLayout(layout).nhwc()) constrain_vectors(input_gradient);
         free_columns();
+        if (stages.stored_pixels > 1) {
+            constrain_rows(previous, stages.stored_pixels);
+            constrain_rows(input_gradient, stages.stored_pixels);
+            previous.dim(0).set_stride(1);
+            input_gradient.dim(0).set_stride(1);
+        }
         finish(sc::product_schedules, stages, context);
     }
 

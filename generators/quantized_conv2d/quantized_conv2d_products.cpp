@@ -69,12 +69,16 @@ Expr flips_of_word(const QuantizedConv2dOperands &op) {
     return cast<uint32_t>(op.input_flip) * Expr(uint32_t{0x01010101});
 }
 
+// Words of a thread's neighbouring pixels: `half` is one of two, or 0.
+int words_of_thread(const Conv2dSliced &stages) { return stages.stored_pixels == kWord ? 1 : 2; }
+
 // Words of pixels of a channel become words of channels of a pixel.
 void turn_words(const Func &rows, const Expr &flips, Conv2dSliced &stages) {
+    const int words = words_of_thread(stages);
     const Var &lane = stages.lane, &half = stages.half, &set = stages.set;
     stages.words = Func("words");
     stages.words(c, g, half, set) =
-        word_of([&](int i) { return rows(c, g, (set * 2 + half) * kWord + i, 0, 0); }) ^ flips;
+        word_of([&](int i) { return rows(c, g, (set * words + half) * kWord + i, 0, 0); }) ^ flips;
     stages.turned_words = Func("turned_words");
     stages.turned_words(c, lane, g, half, set) =
         word_of([&](int i) { return byte_of(stages.words(kWord * c + i, g, half, set), lane); });
@@ -118,6 +122,7 @@ Expr sum_bytes(QuantizedConv2dOperands &op, const ProductForm &form,
     Expr taps = op.channels;
     products.tap = Func("tap");
     const bool as_they_are = form.rows > 0 && op.pointwise;
+    const int words = words_of_thread(products);
     if (as_they_are) {
         stages.padded = bytes_of_rows(op, signed_bytes(op));
         turn_words(bytes_of_rows(op, op.input), flips_of_word(op), products);
@@ -146,9 +151,9 @@ Expr sum_bytes(QuantizedConv2dOperands &op, const ProductForm &form,
             stages.padded(c, g, input_x(op, s, pixel.x), input_y(op, r, pixel.y), pixel.n);
     const RDom &d = products.r;
     const auto tap = [&](const Expr &channel) {
-        return as_they_are
-                   ? products.tap(channel, d.y, d.z, g, x % kWord, x / kWord % 2, x / (2 * kWord))
-                   : products.tap(channel, d.y, d.z, g, x, y, n);
+        return as_they_are ? products.tap(channel, d.y, d.z, g, x % kWord, x / kWord % words,
+                                          x / (words * kWord))
+                           : products.tap(channel, d.y, d.z, g, x, y, n);
     };
     sum_products(
         op, form, tile, 0,

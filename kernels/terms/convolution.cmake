@@ -50,3 +50,7 @@ term(few_tiles parts>=2)
 term(few_small_tiles parts>=2 outputs<=131072)
 term(few_input_tiles input_parts>=2)
 term(few_small_input_tiles input_parts>=2 inputs<=131072)
+# Tiles of 128 by 128 ask the second cache for two thirds of what those of half as many sums do. Where there are 68 or more,
+# those of half as many are more than a large GPU has multiprocessors, and no faster for being smaller.
+term(square_tiles filters_per_group>=128 outputs>=1114112)
+term(square_input_tiles channels_per_group>=128 inputs>=1114112)

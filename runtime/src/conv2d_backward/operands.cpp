@@ -63,6 +63,8 @@ void normalise_backward_data(Conv2dOperands &operands) {
     operands.problem.aligned =
         is_aligned(operands.problem, {&operands.input, &operands.weight, &operands.output});
     operands.problem.image_alignment = image_alignment(operands.problem, {&operands.output});
+    // What is written: of phases pixels may be apart.
+    operands.problem.output_alignment = image_alignment(operands.problem, {&operands.input});
     operands.problem.line = is_line(operands.problem, {&operands.input});
     canonicalise(operands);
 }

@@ -104,14 +104,15 @@ void copy_turned(Conv2dSliced &stages, const MatrixTiles &t, const ProductSlice 
                  const LoopLevel &step) {
     const Var &lane = stages.lane, &half = stages.half, &set = stages.set;
     const Var ci("ci"), c16("c16"), co("co"), word("word"), t0("t0"), t1("t1"), t2("t2");
+    const int halves = t.pixels_of_lane == kWords ? 1 : 2;
     Func &tap = stages.tap;
     tap.compute_at(step)
         .store_in(MemoryType::GPUShared)
         .reorder_storage({c, half, lane, set, s, r, g})
         .bound_extent(c, slice.channels)
         .bound_extent(lane, kWords)
-        .bound_extent(half, 2)
-        .bound_extent(set, t.tile_x / (2 * kWords));
+        .bound_extent(half, halves)
+        .bound_extent(set, t.tile_x / (halves * kWords));
     for (const Var &one : {s, r, g}) tap.bound_extent(one, 1);
     tap.split(c, c16, ci, slice.vector)
         .fuse(half, set, word)

@@ -13,9 +13,11 @@ namespace {
 
 constexpr int kPixelsOfLane = 8;
 
-// Of images in rows, but parts.
+// Of images in rows, but parts. A thread has the pixels that it stores at once: neighbours' are
+// next to them.
 gpu::MatrixTiles tiles_of_rows(const QuantizedConv2dContext &context) {
-    return gpu::pixel_tiles(context, kPixelsOfLane, powers(1, 8));
+    const int vector = gpu::pixel_tiles(context, kPixelsOfLane, powers(1, 8)).vector;
+    return gpu::pixel_tiles(context, vector == gpu::kWords ? vector : kPixelsOfLane, powers(1, 8));
 }
 
 }  // namespace
