@@ -196,11 +196,8 @@ row(cpu  panels                 packed_panels         columns           f32     
 # Rows of all channels are copied with their padding once a task (stage:2) where filters are few and with stride 2, where
 # vectors of filters would be partly empty, or stored one by one: bench --layout nchw --list resnext50 --filter g32 (the
 # other by --row staged). With more channels the sums are longer than the stores.
-# columns_few: the same without AVX-512, where blocks of 16 would have a vector of none: by --row staged_32 96x96_160-24_1x3
-# takes 1.9 times as long (bench --layout nchw --list input=1x96x96x160,weight=24x1x3x160,padding=0x1), by the same
-# input=4x32x32x72,weight=20x5x5x72,stride=2,padding=2 2.5 times (Zen 3).
-# panels_few: without AVX-512 panels of few channels pay from five filters on; by --row staged_32 28x28_1-32_3x3 takes 4 times
-# as long, by --row staged 28x28_1-6_5x5 6 times (bench --layout nchw --list small_images --filter n8_28x28, on Zen 3).
+# columns_few: the same without AVX-512, where blocks of 16 would have a vector of none; of many channels, or with strides,
+# copies in nhwc are faster (above). panels_few: without AVX-512 panels of few channels pay from five filters on.
 row(cpu  few_filters_s1         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_1 out_w>=14 columns_rows avx512>=1)
 row(cpu  columns_few_s1         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_spared_8>=8 filters_per_group<=24 stride_1 out_w>=14 columns_rows avx512=0 copied_nhwc=0)
 row(cpu  few_filters_s2         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_2 out_w>=14 columns_rows avx512>=1)
@@ -235,12 +232,17 @@ row(cpu  1x1                    packed                broadcast         bf16    
 # filters than those of 32, 1.1 to 1.9 times (conv_training --filter 24x16_144); both on a Xeon of family 6, model 167. _line:
 # one row, half of what two would compute (input=1x1x3000x80,weight=384x1x3x80,padding=0x1). _8: of widths that tiles of 7
 # would not fill (explorer run conv2d 48x32_96-192_2x2_s2 --row staged_32, on Zen 4: 1.3 times as fast).
+# Without AVX-512 tiles are of 4 pixels of a row, of one vector of filters 4 by 2, whose eight sums hide four cycles and waste
+# less of small images than 10 or 6 in a row. staged_5, staged_3: of rows that those fill, without the columns past the end:
+# bench --list input=1x10x10x512,weight=256x3x3x512,stride=2,padding=1 --row staged_32_large takes 1.8 times as long, --list
+# input=1x18x18x64,weight=128x3x3x64,stride=2,padding=1 --row staged_32 1.25 times (Zen 3). line_8, for one row, which 4 by 2
+# would waste half of.
 row(cpu  windows                packed                broadcast         f32           nhwc       tile_x:4,windows:1,unroll:1           channels_per_group<=12 groups=1 dilation_x=1 bounded_copy avx512=0)
 row(cpu  patches                packed                broadcast         f32           nhwc       block:32/16,tile_x:8,outer:8/16      kernel_w=1 stride_y>=8 filters_per_group>=17 bounded_copy)
 row(cpu  staged_8               packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:4,tile_y:2     filters_per_group<=8 bounded_copy avx512=0)
 row(cpu  staged_24              packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4             filters_spared_24>=8 bounded_copy avx512=0)
-row(cpu  staged_5               packed                broadcast         f32           nhwc       block:16,tile_x:5                     filters_per_group>=9 out_w%5=0 bounded_copy avx512=0)
-row(cpu  staged_3               packed                broadcast         f32           nhwc       block:16,tile_x:3,tile_y:2            filters_per_group>=9 out_w%3=0 out_h>=2 bounded_copy avx512=0)
+row(cpu  staged_5               packed                broadcast         f32           nhwc       block:16,tile_x:5,outer:8             filters_per_group>=9 out_w%5=0 bounded_copy avx512=0)
+row(cpu  staged_3               packed                broadcast         f32           nhwc       block:16,tile_x:3,tile_y:2,outer:8    filters_per_group>=9 out_w%3=0 out_h>=2 bounded_copy avx512=0)
 row(cpu  staged_48              packed                broadcast         f32           nhwc       block:48/16,tile_x:8                  filters_spared>=16 bounded_copy)
 row(cpu  staged_48              packed                broadcast         f32           nchw       block:48/16,tile_x:8                  filters_spared>=16 bounded_copy avx512>=1)
 row(cpu  staged_32_line         packed                broadcast         f32,f16       nhwc       block:32/16,tile_x:10/8               filters_per_group>=17 out_h<=1 bounded_copy)

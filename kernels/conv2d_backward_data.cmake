@@ -147,8 +147,8 @@ row(cpu  1x1_columns_copied  packed_columns        columns           f32        
 row(cpu  1x1_columns_long    packed_columns        columns           f32           nchw       chunk:8                             1x1 stride_1 filters_per_group>=384 out_w>=256)
 row(cpu  1x1_columns         packed_columns        columns           f32           nchw       inner:1,chunk:8                     1x1 stride_1 filters_per_group<=383 out_w>=64)
 row(cpu  1x1                 packed                broadcast         f16,bf16      nhwc       block:32,tile_x:7,stage:2           1x1 stride_1)
-# columns_few: as conv2d's. Of copies 64x64_8-32_5x5 takes 1.5 times as long (bench --family conv2d_backward_data --layout nhwc
-# --list input=1x64x64x8,weight=32x5x5x8,padding=2, without the copies, on Zen 3).
+# columns_few: as conv2d's. bench --family conv2d_backward_data --layout nchw --list input=1x64x64x8,weight=32x5x5x8,padding=2
+# 56 GFLOP/s on Zen 3, of copies 45.
 row(cpu  columns_few         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2  stride_1 channels_per_group>=4 channels_per_group<=15 filters_per_group>=8 width>=14 groups=1 bounded_copy avx512=0)
 # deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66. Blocks of 64 channels where they are full, else of
 # one vector. Blocks of 64 for all have 0.77 of the speed: explorer run conv2d_backward_data conv_training --row staged
@@ -165,8 +165,9 @@ row(cpu  deep_5              packed                broadcast         f32        
 row(cpu  deep_3              packed                broadcast         f32           nhwc       block:64,tile_x:3,tile_y:2,outer:1  stride_1 bounded_copy depth_per_pixel>=16 width%3=0 height>=2 avx512=0)
 row(cpu  deep                packed                broadcast         f32,f16       nhwc       block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 row(cpu  deep                packed                broadcast         bf16          nhwc       block:32,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
-# windows, and blocks of 8 and 24 channels: as conv2d's. bench --family conv2d_backward_data --list
-# input=1x112x112x32,weight=4x3x1x32,padding=1x0 --row staged_32 takes 3.6 times as long as windows on Zen 3.
+# deep_5, deep_3, staged_5, staged_3, line_8, windows, and blocks of 8 and 24 channels: as conv2d's. bench --family
+# conv2d_backward_data --list input=1x5x5x256,weight=64x3x3x256,padding=1 --row deep takes 1.3 times as long as deep_5, of 6x6
+# pixels 1.4 times as deep_3, --list input=1x112x112x32,weight=4x3x1x32,padding=1x0 --row staged_32 3.6 times as windows (Zen 3).
 row(cpu  line_8              packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:10,windows:1,unroll:1         stride_1 bounded_copy height<=1 kernel_w>=2 channels_per_group<=8 groups=1 dilation_x=1 avx512=0)
 row(cpu  windows_8           packed                broadcast         f32           nhwc       lanes:8,block:8,tile_x:4,tile_y:2,windows:1,unroll:1 stride_1 bounded_copy filters_per_group<=12 channels_per_group<=8 groups=1 dilation_x=1 avx512=0)
 row(cpu  windows_24          packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4,windows:1,unroll:1 stride_1 bounded_copy filters_per_group<=12 channels_spared_24>=8 groups=1 dilation_x=1 avx512=0)
