@@ -55,7 +55,7 @@ int can_use(int count, const uint64_t *features) {
 
 std::optional<size_t> cpu_level(std::string_view text, bool portable) {
     if (text.empty()) return std::nullopt;
-    const auto found = std::ranges::find(kLevels, text, &Level::name);
+    const Level *const found = std::ranges::find(kLevels, text, &Level::name);
     const std::string is = "HK_CPU is \"" + std::string(text) + "\"";
     if (found == std::end(kLevels))
         throw InvalidArgument(is + ", not avx512, avx2, sse41 or x86-64");
@@ -78,7 +78,8 @@ bool allows(std::optional<size_t> level, std::span<const uint64_t> features) {
 }
 
 bool may_use(std::string_view level) noexcept try {
-    return level_of_process().value_or(0) <= cpu_level(level, true);
+    const Level *const found = std::ranges::find(kLevels, level, &Level::name);
+    return level_of_process().value_or(0) <= static_cast<size_t>(found - kLevels);
 } catch (const InvalidArgument &) {
     return false;
 }

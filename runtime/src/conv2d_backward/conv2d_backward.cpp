@@ -94,6 +94,21 @@ struct OfCopies {
 void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTensors &tensors,
          const Conv2dOptions &options, float beta, const Stream &stream);
 
+// Of images in nhwc: whether windows are joined is asked of these taps.
+void run_on_met_taps(const char *operation, const KernelInfo *row, const MetTaps &met,
+                     const Conv2dBackwardTensors &tensors, Conv2dOptions options, float beta,
+                     const Stream &stream) {
+    const auto &[output, input, weight, gradients] = tensors;
+    if (gradients.weight.defined() && beta == 0) gradients.weight.fill_zero();
+    options.padding = met.padding;
+    run(operation, row,
+        {output,
+         input,
+         met_taps_of(weight, met),
+         {gradients.input, met_taps_of(gradients.weight, met), gradients.bias}},
+        options, beta, stream);
+}
+
 void run_data_on_met_pixels(const char *operation, const Conv2dBackwardTensors &tensors,
                             const Conv2dOptions &options, float beta, const Stream &stream) {
     const Tensor none;
@@ -176,6 +191,10 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
     const Conv2dProblem problem = check_conv2d_backward(operation, tensors, options, beta);
     const Tensor &output = tensors.output_gradient;
     const Device device = output.device();
+    if (device.is_cpu() && options.layout == Layout::nhwc) {
+        if (const std::optional<MetTaps> met = met_taps(problem))
+            return run_on_met_taps(operation, row, *met, tensors, options, beta, stream);
+    }
     const OfCopies copies(problem, tensors, row, device);
     if (copies.data_of_met)
         return run_data_on_met_pixels(operation, tensors, options, beta, stream);

@@ -10,6 +10,7 @@
 #include "conv2d_backward/passes.h"
 #include "conv2d_backward/phases.h"
 #include "convolution/channels_last.h"
+#include "convolution/met_taps.h"
 #include "hk/conv2d_backward.h"
 
 namespace hk {
@@ -61,8 +62,10 @@ Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType d
     return selection;
 }
 
-Selection select_conv2d_backward_weight(const Conv2dProblem &problem, DeviceType device,
+Selection select_conv2d_backward_weight(const Conv2dProblem &of_all_taps, DeviceType device,
                                         const DeviceLimits &limits, bool explain) {
+    const bool cut = device == DeviceType::cpu && of_all_taps.options.layout == Layout::nhwc;
+    const Conv2dProblem problem = cut ? with_met_taps(of_all_taps) : of_all_taps;
     Selection selection = select_pass(kWeight, problem, device, limits, explain);
     if (selection.kernel || device != DeviceType::cpu) return selection;
     if (const std::optional<Conv2dProblem> met = of_met_pixels(problem)) {

@@ -48,19 +48,31 @@ std::optional<MetTaps> met_taps(const Conv2dProblem &problem) {
     return MetTaps{{y.first, x.first}, {y.count, x.count}, {y.before, y.after, x.before, x.after}};
 }
 
+Conv2dProblem with_met_taps(Conv2dProblem problem) {
+    if (const std::optional<MetTaps> met = met_taps(problem)) {
+        problem.kernel_height = met->count[0];
+        problem.kernel_width = met->count[1];
+        problem.options.padding = met->padding;
+    }
+    return problem;
+}
+
+Tensor met_taps_of(const Tensor &weight, const MetTaps &met) {
+    if (!weight.defined()) return weight;
+    return weight.slice(1, met.first[0], met.count[0]).slice(2, met.first[1], met.count[1]);
+}
+
 void cut_taps(Conv2dOperands &operands) {
-    Conv2dProblem &problem = operands.problem;
-    const std::optional<MetTaps> met = met_taps(problem);
+    const std::optional<MetTaps> met = met_taps(operands.problem);
     if (!met) return;
-    const size_t column = problem.options.layout == Layout::nhwc ? 1 : 0;  // of a weight's view
+    const bool nhwc = operands.problem.options.layout == Layout::nhwc;
+    const size_t column = nhwc ? 1 : 0;  // of a weight's view
     for (const size_t axis : {0, 1}) {
         Dim &taps = operands.weight.dims[axis == 0 ? column + 1 : column];
         operands.weight.offset += met->first[axis] * taps.stride;
         taps.extent = met->count[axis];
     }
-    problem.kernel_height = met->count[0];
-    problem.kernel_width = met->count[1];
-    problem.options.padding = met->padding;
+    operands.problem = with_met_taps(operands.problem);
 }
 
 }  // namespace hk::detail

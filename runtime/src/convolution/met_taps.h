@@ -20,6 +20,11 @@ struct MetTaps {
 // None where all do, and of prepared depthwise filters, of which all taps are kept.
 std::optional<MetTaps> met_taps(const Conv2dProblem &problem);
 
+Conv2dProblem with_met_taps(Conv2dProblem problem);
+
+// A weight, or its gradient, of these taps, in nhwc; undefined where it is.
+Tensor met_taps_of(const Tensor &weight, const MetTaps &met);
+
 // Leaves the others out: the same terms are summed but for products with zeros. A gradient of the
 // weight has to be zero there.
 void cut_taps(Conv2dOperands &operands);

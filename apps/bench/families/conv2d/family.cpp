@@ -39,6 +39,16 @@ public:
         return select_conv2d(conv(), device, limits, explain);
     }
 
+    bool serves(const KernelInfo &kernel) const override {
+        return Problem::serves(kernel) || takes_copies(kernel);
+    }
+
+    std::string note() const override {
+        return settings().layout == Layout::nchw
+                   ? "; on a CPU a row of nhwc computes it of copies in that layout"
+                   : "";
+    }
+
     std::vector<Operand> operands() const override {
         return {{"input", type(), input_shape(conv())},
                 {"weight", type(), weight_shape(conv())},

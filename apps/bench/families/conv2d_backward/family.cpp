@@ -159,8 +159,7 @@ public:
     }
 
     bool serves(const KernelInfo &kernel) const override {
-        const bool of_copies = kernel.device == DeviceType::cpu && layout() == Layout::nchw;
-        return Problem::serves(kernel) || (of_copies && kernel.type == type());
+        return Problem::serves(kernel) || takes_copies(kernel);
     }
 
     std::string note() const override {

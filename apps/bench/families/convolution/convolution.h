@@ -43,6 +43,13 @@ public:
 protected:
     Conv2dProblem sizes() const;  // of shapes in nhwc, not checked
 
+    // Whether a row of nhwc takes images in nchw, of copies, as those of conv2d and its gradients
+    // do on a CPU.
+    bool takes_copies(const KernelInfo &kernel) const {
+        return kernel.device == DeviceType::cpu && kernel.type == type() &&
+               settings().layout == Layout::nchw;
+    }
+
     Conv2dProblem problem_;
 
 private:
