@@ -39,8 +39,8 @@ public:
         const bool narrow = allowed("avx512", 1) < 1 || allowed("copied_nhwc", 1) < 1;  // CPUs only
         const DeviceType device = narrow ? DeviceType::cpu : DeviceType::cuda;
         const DeviceLimits limits{.avx512 = !narrow};
-        const Conv2dProblem met = detail::normalised(p, detail::cut_taps);
-        if (!meets(request_.where, detail::conv2d_fields(met, {device, limits}))) return {};
+        for (const Conv2dProblem &seen : {p, detail::normalised(p, detail::cut_taps)})
+            if (!meets(request_.where, detail::conv2d_fields(seen, {device, limits}))) return {};
         return p;
     }
 

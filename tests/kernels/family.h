@@ -101,7 +101,7 @@ void check_row(const KernelInfo &row, Device device, const Request &request, int
     if (of_large_problems(row.where)) problems = problems / 4 + 1;
     int passed = 0, refused = 0;
     Case last_refused;
-    VariedCases<Case, Request> cases(request, problems * 40, seen);
+    VariedCases<Case, Request> cases(request, std::max(problems * 20, 120), seen);
     while (const auto c = cases.next()) {
         const Outcome outcome = check(*c, device, &row);
         passed += outcome == Outcome::passed;

@@ -32,7 +32,9 @@ bool runs_in_phases(const Conv2dOperands &whole, const KernelInfo *row, Device d
     if (!is_strided(whole.problem)) return false;
     if (!row && !device.is_cpu())
         return products_take_phases(whole, device.type(), device.limits());
-    const Fields fields = conv2d_fields(normalised(whole.problem, normalise_backward_data), device);
+    Conv2dOperands views = whole;  // taps are channels where memory is so, which a problem is not
+    normalise_backward_data(views);
+    const Fields fields = conv2d_fields(views.problem, device);
     return !(row ? takes(*row, fields, device) : has_row_for_strides(fields, device));
 }
 
@@ -55,7 +57,10 @@ bool add_data(std::vector<Pass> &passes, Conv2dOperands whole, const KernelInfo 
         pass.kernel = row;
         taken = true;
     }
-    if (row && !taken) passes.emplace_back(kData, std::move(whole), row, device);
+    if (row && !taken) {  // which says why it takes nothing
+        passes.clear();
+        passes.emplace_back(kData, std::move(whole), row, device);
+    }
     return !phases.all_pixels;
 }
 
