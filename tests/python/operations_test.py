@@ -373,8 +373,12 @@ def test_channels_last_is_not_copied(ints):
     y = hk.conv2d(view, filters, b, layout="nchw", padding=1, stride=2)
     np.testing.assert_array_equal(y.transpose(0, 2, 3, 1), hk.conv2d(x, w, b, padding=1, stride=2))
     assert y.transpose(0, 2, 3, 1).flags.c_contiguous
-    assert (hk.explain(hk.conv2d, view, filters, layout="nchw").kernel.layout,
-            hk.explain(hk.conv2d, view.copy(), filters, layout="nchw").kernel.layout) == ("nhwc", "nchw")
+    depthwise = ints(4, 1, 3, 3)  # of which every CPU has rows of nchw
+
+    def layout_of(image):
+        return hk.explain(hk.conv2d, image, depthwise, layout="nchw", groups=4).kernel.layout
+
+    assert (layout_of(view), layout_of(view.copy())) == ("nhwc", "nchw")
     packed = np.ascontiguousarray(filters)
     np.testing.assert_array_equal(hk.conv2d(view, packed, b, layout="nchw", padding=1, stride=2), y)
     np.testing.assert_array_equal(hk.conv2d(view, hk.prepare_filter(packed), b, layout="nchw",
