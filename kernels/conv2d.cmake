@@ -167,9 +167,8 @@ row(cpu  1x1_columns_copied     packed_columns        columns           f32     
 row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       plain:0                              1x1 stride_1 channels_per_group>=384 out_w>=16 copied_nhwc=0)
 row(cpu  1x1_columns            packed_columns        columns           f32           nchw       inner:1,chunk:8                      1x1 stride_1 out_w>=16 copied_nhwc=0)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
-# Of nchw without AVX-512 a copy in nhwc and the rows of that are 1.1 to 1.4 times as fast (runtime/src/convolution/
-# channels_last.h: copied_nhwc=0 leaves problems to them), as for grouped filters, and for few filters of many channels or
-# with strides.
+# Of nchw without AVX-512 a copy in nhwc and the rows of that are faster, as for grouped filters, few pixels, and few filters of
+# many channels or with strides: copied_nhwc=0 leaves problems to them (runtime/src/convolution/channels_last.cpp has figures).
 # 3x3_24: Winograd's blocks of 16 filters would leave a vector of two empty: bench --list
 # input=1x56x56x64,weight=24x3x3x64,padding=1 --row winograd takes 1.2 times as long on Zen 3.
 row(cpu  3x3_24                 packed                broadcast         f32           nhwc       lanes:8,block:24,tile_x:4             3x3 stride_1 filters_spared_24>=8 filters_per_group<=24 channels_per_group>=16 bounded_copy avx512=0)

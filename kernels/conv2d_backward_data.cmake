@@ -147,8 +147,8 @@ row(cpu  1x1_columns_copied  packed_columns        columns           f32        
 row(cpu  1x1_columns_long    packed_columns        columns           f32           nchw       chunk:8                             1x1 stride_1 filters_per_group>=384 out_w>=256)
 row(cpu  1x1_columns         packed_columns        columns           f32           nchw       inner:1,chunk:8                     1x1 stride_1 filters_per_group<=383 out_w>=64)
 row(cpu  1x1                 packed                broadcast         f16,bf16      nhwc       block:32,tile_x:7,stage:2           1x1 stride_1)
-# columns_few: as conv2d's. bench --family conv2d_backward_data --layout nchw --list input=1x64x64x8,weight=32x5x5x8,padding=2
-# 56 GFLOP/s on Zen 3, of copies 45.
+# columns_few: as conv2d's; of copies, bench --family conv2d_backward_data --layout nchw --list
+# input=1x64x64x8,weight=32x5x5x8,padding=2 --row staged_8 takes 1.1 times as long on Zen 3.
 row(cpu  columns_few         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2  stride_1 channels_per_group>=4 channels_per_group<=15 filters_per_group>=8 width>=14 groups=1 bounded_copy avx512=0)
 # deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66. Blocks of 64 channels where they are full, else of
 # one vector. Blocks of 64 for all have 0.77 of the speed: explorer run conv2d_backward_data conv_training --row staged

@@ -52,18 +52,9 @@ public:
             convolve_by_winograd();
             return;
         }
-        if (planes()) {
-            convolve_planes();
-            return;
-        }
-        if (columns()) {
-            convolve_columns();
-            return;
-        }
-        if (products_apart()) {
-            multiply_apart();
-            return;
-        }
+        if (planes()) return convolve_planes();
+        if (columns()) return convolve_columns();
+        if (products_apart()) return multiply_apart();
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
         free_columns();
         const Conv2dBackwardDataOperands op = operands();
@@ -73,18 +64,15 @@ public:
         context.dense_columns = dense_columns();
         context.plain = !accumulate;
         context.f32 = op.type == Float(32);
+        const auto &table = sc::conv2d_backward_data_schedules;
         if (algorithm.value() == "flip_expand")
-            build(conv2d_backward_data_flip_expand(op), sc::conv2d_backward_data_schedules,
-                  context);
+            build(conv2d_backward_data_flip_expand(op), table, context);
         else if (algorithm.value() == "flip_expand_tiles")
-            build(conv2d_backward_data_flip_expand_tiles(op), sc::conv2d_backward_data_schedules,
-                  context);
+            build(conv2d_backward_data_flip_expand_tiles(op), table, context);
         else if (algorithm.value() == "flip_expand_blocks")
-            build(conv2d_backward_data_flip_expand_blocks(op), sc::conv2d_backward_data_schedules,
-                  context);
+            build(conv2d_backward_data_flip_expand_blocks(op), table, context);
         else if (algorithm.value() == "expand_flip")
-            build(conv2d_backward_data_expand_flip(op), sc::conv2d_backward_data_schedules,
-                  context);
+            build(conv2d_backward_data_expand_flip(op), table, context);
         else if (algorithm.value() == "rows")
             build_rows(op, context);
         else

@@ -55,7 +55,7 @@ int can_use(int count, const uint64_t *features) {
 
 std::optional<size_t> cpu_level(std::string_view text, bool portable) {
     if (text.empty()) return std::nullopt;
-    const Level *const found = std::ranges::find(kLevels, text, &Level::name);
+    const auto found = std::ranges::find(kLevels, text, &Level::name);
     const std::string is = "HK_CPU is \"" + std::string(text) + "\"";
     if (found == std::end(kLevels))
         throw InvalidArgument(is + ", not avx512, avx2, sse41 or x86-64");
